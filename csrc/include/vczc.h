@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) The vczc developers */
+/*
+ * libvczc: read VCF Zarr where it lies.
+ *
+ * Open a store (a directory, a zip archive, memory, or your own callbacks), open an array of it, and decode its
+ * chunks into memory that you own:
+ *
+ *     vczc_store_t *store = NULL;
+ *     vczc_array_t *array = NULL;
+ *     int ret = vczc_store_open(&store, "cohort.vcz.zip", 0);
+ *     if (ret == 0) ret = vczc_array_open(&array, store, "call_genotype");
+ *     if (ret == 0) ret = vczc_array_read_block(array, coords, out, out_size);
+ *     if (ret != 0) fprintf(stderr, "%s: %s\n", vczc_strerror(ret), vczc_error_detail());
+ *     vczc_array_close(array);
+ *     vczc_store_close(store);
+ *
+ * Rules that hold for every function:
+ * - What can fail returns an int: 0, or a negative VCZC_ERR_…; the reason is in vczc_error_detail() of the same
+ *   thread. Nothing prints, exits or aborts, whatever the stored bytes say.
+ * - `open` sets its output to NULL first and leaves it NULL on failure; `close` takes NULL. Handles are immutable
+ *   once open, may be shared among threads, survive fork, and may be closed in any order: an array holds its store.
+ * - Memory that you give is never kept. Memory that vczc gives has one named function that frees it; results
+ *   that are borrowed from a handle say so, and live as long as it.
+ * - Text is UTF-8. Sizes are bytes unless the name says otherwise. Shapes, coordinates and rows are int64_t.
+ */
+#ifndef VCZC_H
+#define VCZC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32) && defined(VCZC_SHARED)
+#ifdef VCZC_BUILD
+#define VCZC_API __declspec(dllexport)
+#else
+#define VCZC_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define VCZC_API __attribute__((visibility("default")))
+#else
+#define VCZC_API
+#endif
+
+#define VCZC_VERSION_MAJOR 0
+#define VCZC_VERSION_MINOR 1
+#define VCZC_VERSION_PATCH 0
+
+/** The most dimensions that an array may have: NumPy's limit is 64, zarr-python's 32. */
+#define VCZC_MAX_NDIM 32
+
+/** Status codes; 0 is success. */
+enum {
+    VCZC_ERR_NO_MEMORY = -1,      /**< memory could not be had */
+    VCZC_ERR_ARGUMENT = -2,       /**< an argument makes no sense: NULL, a negative size, an unknown flag */
+    VCZC_ERR_INDEX = -3,          /**< coordinates or a selection outside the array */
+    VCZC_ERR_BUFFER = -4,         /**< the caller's buffer is too small */
+    VCZC_ERR_NOT_FOUND = -5,      /**< no such path, or no such key in the store */
+    VCZC_ERR_STORE = -6,          /**< the store cannot be opened or read, or it changed under the reader */
+    VCZC_ERR_NO_NODE = -7,        /**< no group or array of that name, or a node of the other kind */
+    VCZC_ERR_METADATA = -8,       /**< metadata that is not valid Zarr */
+    VCZC_ERR_UNSUPPORTED = -9,    /**< valid Zarr that vczc does not read */
+    VCZC_ERR_CORRUPT = -10,       /**< stored bytes that do not decode to what the metadata says */
+    VCZC_ERR_MISSING_CHUNK = -11, /**< a chunk is absent, and the array was opened with VCZC_MISSING_IS_ERROR */
+    VCZC_ERR_INTERNAL = -12       /**< a fault of vczc itself; please report it */
+};
+
+/** The lowest status code: every code is in [VCZC_ERR_LAST, -1]. */
+#define VCZC_ERR_LAST VCZC_ERR_INTERNAL
+
+/** What a code means, in a few words. @return static text; "unknown error" for what is no code. @since 0.1 */
+VCZC_API const char *vczc_strerror(int code);
+
+/** The reason of the calling thread's last failure, with its place: one line of text, valid until the thread's
+ * next failure; "" where nothing has failed. @since 0.1 */
+VCZC_API const char *vczc_error_detail(void);
+
+/** The parts of the calling thread's last failure. Texts are "" where they do not apply. @since 0.1 */
+typedef struct {
+    int code;
+    int ndim;              /**< items of coords; -1 where no chunk is named */
+    const int64_t *coords; /**< of the chunk in the grid */
+    const char *array;     /**< path of the array */
+    const char *key;       /**< key of the chunk in the store */
+    const char *reason;    /**< what went wrong, without the place */
+} vczc_error_t;
+
+/** Fill `error` with the parts of the thread's last failure; its pointers are valid until the next one. @since 0.1 */
+VCZC_API void vczc_error_last(vczc_error_t *error);
+
+/** For callbacks: give the reason of a failure. @return `code`, so that a callback can end with it. @since 0.1 */
+VCZC_API int vczc_error_set(int code, const char *reason);
+
+/** The version of the library, as "major.minor.patch". @return static text. @since 0.1 */
+VCZC_API const char *vczc_version(void);
+
+/* ---- Threads ---- */
+
+/** How many threads one call may decode with, the calling one included; 0 restores the default: VCZC_NUM_THREADS
+ * where it is set, else the processors that the process may run on. @return 0 or VCZC_ERR_ARGUMENT. @since 0.1 */
+VCZC_API int vczc_set_threads(int nthreads);
+
+/** The number that is in force. @since 0.1 */
+VCZC_API int vczc_get_threads(void);
+
+/* ---- Stores ---- */
+
+typedef struct vczc_store vczc_store_t;
+
+/** Flags of vczc_store_open. */
+enum {
+    VCZC_OPEN_VERIFY = 1 /**< check an archive's CRC-32 when an entry is first read */
+};
+
+/** What a store is. */
+enum {
+    VCZC_STORE_DIRECTORY = 1,
+    VCZC_STORE_ZIP = 2,
+    VCZC_STORE_MEMORY = 3,
+    VCZC_STORE_CALLBACKS = 4
+};
+
+/**
+ * Open a directory or a zip archive (told apart by what is there, not by the name). The path is made absolute, so
+ * that a later change of directory does not matter. Where the only entry at the top is one folder that holds the
+ * root, the store is that folder.
+ * `path` is UTF-8 (on POSIX: bytes as they are) and is not kept.
+ * @return 0, or VCZC_ERR_ARGUMENT, _NOT_FOUND, _STORE, _UNSUPPORTED, _NO_MEMORY.  @since 0.1
+ */
+VCZC_API int vczc_store_open(vczc_store_t **store, const char *path, uint32_t flags);
+
+/** One entry of a store in memory. */
+typedef struct {
+    const char *key; /**< zero-terminated, parts separated by "/" */
+    const void *data;
+    size_t nbytes;
+} vczc_entry_t;
+
+/**
+ * Open a store of `nentries` entries in memory. Keys and bytes are copied; the last of equal keys counts.
+ * @return 0, or VCZC_ERR_ARGUMENT, _NO_MEMORY.  @since 0.1
+ */
+VCZC_API int vczc_store_open_memory(vczc_store_t **store, const vczc_entry_t *entries, size_t nentries);
+
+/**
+ * Open a zip archive that lies in memory. The bytes are borrowed: they must outlive the store and its arrays.
+ * @return as vczc_store_open.  @since 0.1
+ */
+VCZC_API int vczc_store_open_zip_memory(vczc_store_t **store, const void *data, size_t nbytes, uint32_t flags);
+
+/** Told one key (or name) of a listing; not zero-terminated, valid during the call. A non-zero result ends the
+ * listing and is what the listing returns. */
+typedef int (*vczc_list_fn)(void *user, const char *key, size_t key_nbytes);
+
+/**
+ * The caller's own storage. Every function may be called by several threads at once, and never while vczc holds a
+ * lock. Each returns 0, VCZC_ERR_NOT_FOUND where there is no such key, or another negative code after
+ * vczc_error_set: only "not found" makes a chunk absent.
+ */
+typedef struct {
+    size_t struct_nbytes; /**< sizeof(vczc_callbacks_t) of the caller's header */
+    /** Give bytes [offset, offset + nbytes) of `key`, or all of them where nbytes is SIZE_MAX. *data stays valid
+     * until `release` is called with *pin. */
+    int (*get)(void *user, const char *key, uint64_t offset, size_t nbytes, const void **data, size_t *data_nbytes,
+               void **pin);
+    /** Release what `get` pinned; NULL where nothing needs releasing. */
+    void (*release)(void *user, void *pin);
+    /** The size of `key`; may be NULL: then `get` is called. */
+    int (*size)(void *user, const char *key, uint64_t *nbytes);
+    /** Tell every key that begins with `prefix` ("" for all); may be NULL: then groups cannot be listed. */
+    int (*list)(void *user, const char *prefix, vczc_list_fn tell, void *tell_user);
+    /** Called once, when the store and all its arrays are closed; may be NULL. */
+    void (*close)(void *user);
+    /** Non-zero where a request is dear: consolidated metadata then serves instead of each node's own document. */
+    int prefer_consolidated;
+} vczc_callbacks_t;
+
+/**
+ * Open a store on the caller's functions, which are copied. `name` is what errors call the store.
+ * On failure `close` is not called.
+ * @return 0, or VCZC_ERR_ARGUMENT, _NO_MEMORY, or what the callbacks return.  @since 0.1
+ */
+VCZC_API int vczc_store_open_callbacks(vczc_store_t **store, const vczc_callbacks_t *callbacks, void *user,
+                                       const char *name);
+
+/** Let go of the store; it ends with the last of its arrays, nodes and pinned bytes. NULL is nothing. @since 0.1 */
+VCZC_API void vczc_store_close(vczc_store_t *store);
+
+/** VCZC_STORE_… @since 0.1 */
+VCZC_API int vczc_store_kind(const vczc_store_t *store);
+
+/** The absolute path (or the name) that errors call the store by. Borrowed. @since 0.1 */
+VCZC_API const char *vczc_store_location(const vczc_store_t *store);
+
+/** The folder inside the store that its keys are relative to: "" or, of a wrapped archive, "name/". @since 0.1 */
+VCZC_API const char *vczc_store_prefix(const vczc_store_t *store);
+
+/** Stored bytes, pinned until they are released. Zeroed, it holds nothing. */
+typedef struct {
+    const void *data;
+    size_t nbytes;
+    void *pin;            /**< vczc's */
+    vczc_store_t *store;  /**< vczc's: held while pinned */
+} vczc_bytes_t;
+
+/**
+ * The bytes of `key`: a view of the map where the store is mapped, else a copy. Release with vczc_bytes_release.
+ * On failure `bytes` is zeroed.
+ * @return 0, or VCZC_ERR_ARGUMENT, _NOT_FOUND, _STORE, _CORRUPT, _UNSUPPORTED, _NO_MEMORY.  @since 0.1
+ */
+VCZC_API int vczc_store_get(vczc_store_t *store, const char *key, vczc_bytes_t *bytes);
+
+/** Release what vczc_store_get gave, and zero it. A zeroed one is nothing. @since 0.1 */
+VCZC_API void vczc_bytes_release(vczc_bytes_t *bytes);
+
+/** The size of `key` as read (not as stored in an archive). @return as vczc_store_get. @since 0.1 */
+VCZC_API int vczc_store_size(vczc_store_t *store, const char *key, uint64_t *nbytes);
+
+/** Tell every key under `prefix` ("" for all), each once, in no order that is promised.
+ * @return 0, what `tell` returned, or VCZC_ERR_STORE, _UNSUPPORTED, _NO_MEMORY. @since 0.1 */
+VCZC_API int vczc_store_list(vczc_store_t *store, const char *prefix, vczc_list_fn tell, void *user);
+
+/* ---- Nodes: groups and arrays ---- */
+
+typedef struct vczc_node vczc_node_t;
+
+enum { VCZC_NODE_GROUP = 1, VCZC_NODE_ARRAY = 2 };
+
+/** What a node's documents say. Borrowed from the node. @since 0.1 */
+typedef struct {
+    int kind; /**< VCZC_NODE_… */
+    int zarr_format;
+    const char *path;     /**< "" for the root, no slash at the ends */
+    const char *document; /**< .zarray, .zgroup or zarr.json, as JSON text (with NaN and Infinity as Python has them) */
+    size_t document_nbytes;
+    const char *attributes; /**< as JSON text; "{}" where there are none */
+    size_t attributes_nbytes;
+} vczc_node_info_t;
+
+/**
+ * Open the group or array at `path` ("" is the root).
+ * @return 0, or VCZC_ERR_ARGUMENT, _NO_NODE, _METADATA, _STORE, _UNSUPPORTED, _NO_MEMORY.  @since 0.1
+ */
+VCZC_API int vczc_node_open(vczc_node_t **node, vczc_store_t *store, const char *path);
+VCZC_API void vczc_node_close(vczc_node_t *node);
+/** @return never NULL; borrowed. @since 0.1 */
+VCZC_API const vczc_node_info_t *vczc_node_info(const vczc_node_t *node);
+
+/** Told one child of a group: its name (no slash, not zero-terminated) and VCZC_NODE_…; as vczc_list_fn. */
+typedef int (*vczc_child_fn)(void *user, const char *name, size_t name_nbytes, int kind);
+
+/**
+ * Tell the children of a group, by name in byte order. Files and folders that are no nodes are passed over.
+ * @return 0, what `tell` returned, or VCZC_ERR_STORE, _NO_NODE (an array has none), _NO_MEMORY.  @since 0.1
+ */
+VCZC_API int vczc_node_children(const vczc_node_t *node, vczc_child_fn tell, void *user);
+
+/* ---- Arrays ---- */
+
+typedef struct vczc_array vczc_array_t;
+
+/** The type of an item. The number of each is fixed. */
+enum {
+    VCZC_BOOL = 1,
+    VCZC_INT8 = 2,
+    VCZC_INT16 = 3,
+    VCZC_INT32 = 4,
+    VCZC_INT64 = 5,
+    VCZC_UINT8 = 6,
+    VCZC_UINT16 = 7,
+    VCZC_UINT32 = 8,
+    VCZC_UINT64 = 9,
+    VCZC_FLOAT16 = 10,
+    VCZC_FLOAT32 = 11,
+    VCZC_FLOAT64 = 12,
+    VCZC_FIXED_BYTES = 13, /**< `S<n>`: n bytes, zeros at the end */
+    VCZC_FIXED_UTF32 = 14, /**< `U<n>`: n code points of 4 bytes, zeros at the end */
+    VCZC_VLEN_UTF8 = 15,   /**< text of any length: read with vczc_array_read_strings */
+    VCZC_VLEN_BYTES = 16   /**< bytes of any length: likewise */
+};
+
+/** Flags of vczc_array_open_flags. */
+enum {
+    VCZC_MISSING_IS_ERROR = 1 /**< an absent chunk is VCZC_ERR_MISSING_CHUNK instead of the fill value */
+};
+
+/** What an array is. Borrowed from the array; fields may be added at the end. @since 0.1 */
+typedef struct {
+    int ndim;
+    int dtype;     /**< VCZC_BOOL … */
+    int64_t itemsize; /**< bytes of an item in memory; 0 for text and bytes of variable length */
+    const int64_t *shape;
+    const int64_t *chunks; /**< shape of a chunk; of a sharded array that of an inner chunk */
+    const int64_t *shards; /**< shape of a shard, or NULL */
+    const int64_t *grid;   /**< chunks along each axis */
+    int64_t nchunks;       /**< product of grid */
+    int64_t chunk_nbytes;  /**< a full chunk, decoded; 0 for variable length */
+    const void *fill;      /**< one item in native byte order; of variable length: its bytes */
+    size_t fill_nbytes;
+    int fill_is_null; /**< the document has no fill value (null): absent chunks are then zero, False or "" */
+    char order;       /**< 'C' or 'F': the layout inside a stored chunk. Results are always in C order */
+    char stored_byte_order; /**< '<', '>' or '|' */
+    int zarr_format;
+    const char *path;
+    const char *const *dims; /**< dimension names, or NULL; an item may be NULL */
+} vczc_array_info_t;
+
+/**
+ * Open the array at `path`. It holds a reference on the store.
+ * @return as vczc_node_open; _NO_NODE where a group is there.  @since 0.1
+ */
+VCZC_API int vczc_array_open(vczc_array_t **array, vczc_store_t *store, const char *path);
+
+/** The same with flags (VCZC_MISSING_IS_ERROR) and a ceiling on a decoded chunk in bytes (0: the default, 16 GiB).
+ * A description that claims a larger chunk is VCZC_ERR_METADATA. @since 0.1 */
+VCZC_API int vczc_array_open_flags(vczc_array_t **array, vczc_store_t *store, const char *path, uint32_t flags,
+                                   int64_t max_chunk_nbytes);
+VCZC_API void vczc_array_close(vczc_array_t *array);
+/** @return never NULL; borrowed. @since 0.1 */
+VCZC_API const vczc_array_info_t *vczc_array_info(const vczc_array_t *array);
+
+/** The node that the array was opened from: its documents. Borrowed. @since 0.1 */
+VCZC_API const vczc_node_info_t *vczc_array_node_info(const vczc_array_t *array);
+
+/**
+ * The shape of one block: the chunk at `coords` (info->ndim items), trimmed at the array's edges.
+ * @return 0, or VCZC_ERR_INDEX where coords lie outside the grid.  @since 0.1
+ */
+VCZC_API int vczc_array_block_shape(const vczc_array_t *array, const int64_t *coords, int64_t *shape);
+
+/**
+ * Decode one chunk of `array`, trimmed at the edges, into `out`: C order, native byte order.
+ * `coords` has `info->ndim` items; an absent chunk gives the fill value; any thread may call it.
+ * `out` is the caller's and is never kept. On failure its content is undefined, but no byte past the block's own
+ * size (and none past `out_size`) is ever written, whatever the stored bytes say.
+ * @return 0, or VCZC_ERR_INDEX, _BUFFER, _STORE, _CORRUPT, _UNSUPPORTED, _NO_MEMORY.  @since 0.1
+ */
+VCZC_API int vczc_array_read_block(const vczc_array_t *array, const int64_t *coords, void *out, size_t out_size);
+
+/**
+ * Decode the box [start, stop) into `out`, whose item (i, j, …) lies `out_strides[0] * i + out_strides[1] * j + …`
+ * bytes from `out`. Strides may be of any sign and size, so long as no two items overlap. Only what is needed of
+ * each chunk is decoded. `nthreads` of vczc_set_threads applies.
+ * @return as vczc_array_read_block; _INDEX where the box is not inside the array.  @since 0.1
+ */
+VCZC_API int vczc_array_read_region(const vczc_array_t *array, const int64_t *start, const int64_t *stop, void *out,
+                                    const int64_t *out_strides);
+
+/** A selection of a box with steps, and how to read it. */
+typedef struct {
+    const int64_t *start;
+    const int64_t *stop;
+    const int64_t *step; /**< each at least 1; NULL: all 1 */
+    int nthreads;        /**< 0: as vczc_set_threads says */
+} vczc_selection_t;
+
+/** vczc_array_read_region with steps: item k of an axis is start + k * step. @since 0.1 */
+VCZC_API int vczc_array_read_selection(const vczc_array_t *array, const vczc_selection_t *selection, void *out,
+                                       const int64_t *out_strides);
+
+/** Text or bytes of variable length: item i is data[offsets[i] .. offsets[i + 1]). C order. */
+typedef struct {
+    int64_t nitems;
+    int64_t *offsets; /**< nitems + 1, the first 0 */
+    char *data;       /**< valid UTF-8 where the array is VCZC_VLEN_UTF8 */
+    int64_t data_nbytes;
+    int64_t max_item_nbytes; /**< of the longest item */
+} vczc_strings_t;
+
+/**
+ * The text of one block, as vczc_array_read_block. Free with vczc_strings_clear; zeroed on failure.
+ * @return as vczc_array_read_block; _ARGUMENT where the array is not of variable length.  @since 0.1
+ */
+VCZC_API int vczc_array_read_strings(const vczc_array_t *array, const int64_t *coords, vczc_strings_t *strings);
+
+/** The text of a selection, as vczc_array_read_selection. @since 0.1 */
+VCZC_API int vczc_array_read_strings_selection(const vczc_array_t *array, const vczc_selection_t *selection,
+                                               vczc_strings_t *strings);
+
+/** Free and zero. A zeroed one is nothing. @since 0.1 */
+VCZC_API void vczc_strings_clear(vczc_strings_t *strings);
+
+/**
+ * The stored bytes of one chunk (of a sharded array: of the inner chunk), not decoded.
+ * Release with vczc_bytes_release; zeroed on failure.
+ * @return 0, VCZC_ERR_NOT_FOUND where the chunk is absent, or as vczc_store_get.  @since 0.1
+ */
+VCZC_API int vczc_array_stored(const vczc_array_t *array, const int64_t *coords, vczc_bytes_t *bytes);
+
+/** Write the key of the chunk at `coords` into `key` (zero-terminated). @return 0, VCZC_ERR_INDEX, or _BUFFER where
+ * `key_size` is too small. @since 0.1 */
+VCZC_API int vczc_array_chunk_key(const vczc_array_t *array, const int64_t *coords, char *key, size_t key_size);
+
+/** How many chunks are stored, and how many bytes they take as read from the store, from its index, without
+ * decoding. Either output may be NULL. @return 0, or VCZC_ERR_STORE, _UNSUPPORTED, _NO_MEMORY. @since 0.1 */
+VCZC_API int vczc_array_count_stored(const vczc_array_t *array, int64_t *nchunks, int64_t *nbytes);
+
+/** Ask the system to have the stored bytes of a chunk ready; a hint that never fails loudly.
+ * @return 0, or VCZC_ERR_INDEX. @since 0.1 */
+VCZC_API int vczc_prefetch_block(const vczc_array_t *array, const int64_t *coords);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
