@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) The vczc developers */
+/* Documents of Zarr format 3 (zarr.json). What the specification lets others extend is refused by its name where it is
+ * not known and must be understood. Names of codecs are left to the codecs. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "document.h"
+#include "fill.h"
+#include "status.h"
+
+/* Cut names in messages to this. */
+#define SHOWN_NBYTES 64
+
+static int shown(vczi_span_t text) {
+    return text.nbytes < SHOWN_NBYTES ? (int) text.nbytes : SHOWN_NBYTES;
+}
+
+static int fail_unsupported(const char *what, const char *role, vczi_span_t name) {
+    return vczi_fail(VCZC_ERR_UNSUPPORTED, "%s: %s '%.*s' is not read", what, role, shown(name),
+                     (const char *) name.data);
+}
+
+/* The name of an extension point: {"name": …, "configuration": …}, or the name alone. */
+static int need_name(const vczi_json_t *value, const char *key, const char *what, vczi_span_t *name) {
+    if (value == NULL) {
+        return vczi_fail(VCZC_ERR_METADATA, "%s: '%s' is missing", what, key);
+    }
+    if (vczi_json_get_text(value, name) || vczi_json_get_text(vczi_json_member(value, "name"), name)) {
+        return 0;
+    }
+    return vczi_fail(VCZC_ERR_METADATA, "%s: '%s' must be an object with a name, not %s", what, key,
+                     vczi_json_type_name(value));
+}
+
+static bool equals(vczi_span_t text, const char *wanted) {
+    return text.nbytes == strlen(wanted) && memcmp(text.data, wanted, text.nbytes) == 0;
+}
+
+/* ---- Members ---- */
+
+typedef struct {
+    const char *const *known; /* ended by NULL */
+    const char *what;
+} members_t;
+
+/* A member that is not known may stand there only if it says that it need not be understood. */
+static int check_member(void *user, vczi_span_t key, const vczi_json_t *value) {
+    const members_t *members = user;
+    bool must_understand = true;
+    for (size_t i = 0; members->known[i] != NULL; i++) {
+        if (equals(key, members->known[i])) {
+            return 0;
+        }
+    }
+    if (vczi_json_get_bool(vczi_json_member(value, "must_understand"), &must_understand) && !must_understand) {
+        return 0;
+    }
+    return fail_unsupported(members->what, "extension", key);
+}
+
+static int check_members(const vczi_json_t *root, int kind, const char *what) {
+    static const char *const of_group[] = {"zarr_format", "node_type", "attributes", "consolidated_metadata", NULL};
+    static const char *const of_array[] = {"zarr_format", "node_type",       "attributes",           "shape",
+                                           "data_type",   "chunk_grid",      "chunk_key_encoding",   "fill_value",
+                                           "codecs",      "dimension_names", "storage_transformers", NULL};
+    members_t members = {kind == VCZC_NODE_ARRAY ? of_array : of_group, what};
+    return vczi_json_each_member(root, check_member, &members);
+}
+
+static int check_format(const vczi_json_t *root, const char *what) {
+    int64_t format = 0;
+    if (vczi_json_type(root) != VCZI_JSON_OBJECT) {
+        return vczi_fail(VCZC_ERR_METADATA, "%s must be an object, not %s", what, vczi_json_type_name(root));
+    }
+    const int ret = vczi_json_need_i64(root, "zarr_format", what, &format);
+    if (ret == 0 && format != 3) {
+        return vczi_fail(VCZC_ERR_METADATA, "%s: 'zarr_format' must be 3, not %" PRId64, what, format);
+    }
+    return ret;
+}
+
+static int read_kind(const vczi_json_t *root, const char *what, int *kind) {
+    vczi_span_t type;
+    const int ret = vczi_json_need_text(root, "node_type", what, &type);
+    if (ret != 0) {
+        return ret;
+    }
+    if (!equals(type, "array") && !equals(type, "group")) {
+        return vczi_fail(VCZC_ERR_METADATA, "%s: 'node_type' must be \"array\" or \"group\", not \"%.*s\"", what,
+                         shown(type), (const char *) type.data);
+    }
+    *kind = equals(type, "array") ? VCZC_NODE_ARRAY : VCZC_NODE_GROUP;
+    return 0;
+}
+
+static int check_attributes(const vczi_json_t *root, const char *what) {
+    const vczi_json_t *attributes = vczi_json_member(root, "attributes");
+    const vczi_json_type_t type = vczi_json_type(attributes);
+    if (type == VCZI_JSON_OBJECT || type == VCZI_JSON_NULL || type == VCZI_JSON_ABSENT) {
+        return 0;
+    }
+    return vczi_fail(VCZC_ERR_METADATA, "%s: 'attributes' must be an object, not %s", what,
+                     vczi_json_type_name(attributes));
+}
+
+/* ---- Arrays ---- */
+
+static int read_grid(vczi_document_t *doc, const vczi_json_t *root, const char *what) {
+    const vczi_json_t *grid = vczi_json_member(root, "chunk_grid");
+    int64_t shape[VCZC_MAX_NDIM];
+    int64_t chunks[VCZC_MAX_NDIM];
+    int ndim = 0;
+    int nchunks = 0;
+    vczi_span_t name;
+    int ret = vczi_document_read_lengths(root, "shape", what, &ndim, shape);
+    if (ret == 0) {
+        ret = need_name(grid, "chunk_grid", what, &name);
+    }
+    if (ret == 0 && !equals(name, "regular")) {
+        ret = fail_unsupported(what, "chunk grid", name);
+    }
+    if (ret == 0) {
+        ret =
+            vczi_document_read_lengths(vczi_json_member(grid, "configuration"), "chunk_shape", what, &nchunks, chunks);
+    }
+    if (ret != 0) {
+        return ret;
+    }
+    if (ndim != nchunks) {
+        return vczi_fail(VCZC_ERR_METADATA, "%s: 'shape' has %d axes, 'chunk_shape' %d", what, ndim, nchunks);
+    }
+    ret = vczi_grid_init(&doc->grid, ndim, shape, chunks);
+    return ret == 0 ? 0 : vczi_fail_prefix(ret, "%s", what);
+}
+
+static int read_keys(vczi_document_t *doc, const vczi_json_t *root, const char *what) {
+    const vczi_json_t *encoding = vczi_json_member(root, "chunk_key_encoding");
+    vczi_span_t name;
+    const int ret = need_name(encoding, "chunk_key_encoding", what, &name);
+    if (ret != 0) {
+        return ret;
+    }
+    if (!equals(name, "default") && !equals(name, "v2")) {
+        return fail_unsupported(what, "chunk key encoding", name);
+    }
+    doc->keys.has_c_prefix = equals(name, "default");
+    doc->keys.separator = doc->keys.has_c_prefix ? '/' : '.';
+    const vczi_json_t *separator = vczi_json_member(vczi_json_member(encoding, "configuration"), "separator");
+    if (separator == NULL) {
+        separator = vczi_json_member(encoding, "separator"); /* zarr-python takes the short form too */
+    }
+    if (separator != NULL) {
+        if (!vczi_json_text_equals(separator, ".") && !vczi_json_text_equals(separator, "/")) {
+            return vczi_fail(VCZC_ERR_METADATA, "%s: 'separator' must be \".\" or \"/\"", what);
+        }
+        doc->keys.separator = vczi_json_text_equals(separator, "/") ? '/' : '.';
+    }
+    return 0;
+}
+
+static int check_transformers(const vczi_json_t *root, const char *what) {
+    const vczi_json_t *list = vczi_json_member(root, "storage_transformers");
+    vczi_span_t name;
+    if (list == NULL || vczi_json_type(list) == VCZI_JSON_NULL) {
+        return 0;
+    }
+    if (vczi_json_type(list) != VCZI_JSON_ARRAY) {
+        return vczi_fail(VCZC_ERR_METADATA, "%s: 'storage_transformers' must be an array, not %s", what,
+                         vczi_json_type_name(list));
+    }
+    if (vczi_json_count(list) == 0) {
+        return 0;
+    }
+    const int ret = need_name(vczi_json_item(list, 0), "storage_transformers", what, &name);
+    return ret != 0 ? ret : fail_unsupported(what, "storage transformer", name);
+}
+
+static int read_codecs(vczi_document_t *doc, const vczi_json_t *root, const char *what) {
+    const vczi_json_t *list = NULL;
+    int ret = vczi_json_need_array(root, "codecs", what, &list);
+    const size_t n = vczi_json_count(list);
+    if (ret == 0 && n == 0) {
+        return vczi_fail(VCZC_ERR_METADATA, "%s: 'codecs' is empty: one must make bytes of an array", what);
+    }
+    for (size_t i = 0; i < n && ret == 0; i++) {
+        const vczi_json_t *codec = vczi_json_item(list, i);
+        vczi_span_t name;
+        ret = need_name(codec, "codecs", what, &name);
+        if (ret == 0) {
+            ret = vczi_document_add_codec(doc, name, vczi_json_member(codec, "configuration"), false, what);
+        }
+    }
+    return ret;
+}
+
+/* What the codec "bytes" says, to report it; where the array is sharded, the one of its inner codecs. */
+static bool says_big_endian(const vczi_json_t *codecs, int depth) {
+    const size_t n = vczi_json_count(codecs);
+    for (size_t i = 0; i < n && i < VCZI_MAX_CODECS; i++) {
+        const vczi_json_t *codec = vczi_json_item(codecs, i);
+        const vczi_json_t *name = vczi_json_member(codec, "name");
+        const vczi_json_t *config = vczi_json_member(codec, "configuration");
+        if (vczi_json_text_equals(name, "bytes")) {
+            return vczi_json_text_equals(vczi_json_member(config, "endian"), "big");
+        }
+        if (vczi_json_text_equals(name, "sharding_indexed") && depth < VCZI_MAX_SHARD_DEPTH) {
+            return says_big_endian(vczi_json_member(config, "codecs"), depth + 1);
+        }
+    }
+    return false;
+}
+
+static int read_dims(vczi_document_t *doc, const vczi_json_t *root, const char *what) {
+    const vczi_json_t *names = vczi_json_member(root, "dimension_names");
+    bool is_good = true;
+    int ret = 0;
+    if (names != NULL && vczi_json_type(names) != VCZI_JSON_NULL) {
+        ret = vczi_document_read_dims(doc, names, &is_good);
+    }
+    if (ret == 0 && !is_good) {
+        return vczi_fail(VCZC_ERR_METADATA, "%s: 'dimension_names' must be an array of %d texts or nulls", what,
+                         doc->grid.ndim);
+    }
+    return ret;
+}
+
+static int read_array(vczi_document_t *doc, const vczi_json_t *root, const char *what) {
+    int ret = read_grid(doc, root, what);
+    if (ret == 0) {
+        ret = vczi_dtype_parse_v3(vczi_json_member(root, "data_type"), &doc->dtype);
+        if (ret != 0) {
+            return vczi_fail_prefix(ret, "%s: 'data_type'", what);
+        }
+    }
+    if (ret == 0) ret = vczi_document_check_chunk(doc, what);
+    if (ret == 0) ret = read_keys(doc, root, what);
+    if (ret == 0) {
+        ret = vczi_fill_parse_v3(vczi_json_member(root, "fill_value"), &doc->dtype, &doc->fill, &doc->fill_nbytes);
+        if (ret != 0) {
+            return vczi_fail_prefix(ret, "%s: 'fill_value'", what);
+        }
+    }
+    if (ret == 0) ret = check_transformers(root, what);
+    if (ret == 0) ret = read_codecs(doc, root, what);
+    if (ret == 0) ret = read_dims(doc, root, what);
+    doc->order = 'C';
+    doc->big_endian = doc->dtype.unit_nbytes > 1 && says_big_endian(vczi_json_member(root, "codecs"), 0);
+    return ret;
+}
+
+int vczi_document_parse_v3(vczi_document_t *doc, vczi_json_doc_t *tree, const vczi_json_t *root, const char *what) {
+    memset(doc, 0, sizeof(*doc));
+    int ret = check_format(root, what);
+    if (ret == 0) ret = read_kind(root, what, &doc->kind);
+    if (ret == 0) ret = check_members(root, doc->kind, what);
+    if (ret == 0) ret = check_attributes(root, what);
+    if (ret == 0 && doc->kind == VCZC_NODE_ARRAY) {
+        ret = read_array(doc, root, what);
+    }
+    if (ret != 0) {
+        vczi_document_clear(doc);
+        return ret;
+    }
+    doc->zarr_format = 3;
+    doc->tree = tree;
+    return 0;
+}
