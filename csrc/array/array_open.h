@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) The vczc developers */
+/* An open array: a node, its grid and its chain bound together, with a reference on the store. Immutable. */
+#ifndef VCZI_ARRAY_OPEN_H
+#define VCZI_ARRAY_OPEN_H
+
+#include "chain.h"
+#include "document.h"
+#include "node.h"
+#include "vczc.h"
+
+struct vczc_array {
+    vczc_node_t *node;
+    vczc_store_t *store;        /* the node's */
+    const vczi_document_t *doc; /* the node's */
+    const char *path;           /* the node's */
+    size_t path_nbytes;
+    uint32_t flags;
+    vczi_chain_t chain;
+    vczc_array_info_t info;
+};
+
+/* As vczc_array_open_flags says. */
+int vczi_array_open(vczc_array_t **array, vczc_store_t *store, const char *path, uint32_t flags,
+                    int64_t max_chunk_nbytes);
+void vczi_array_close(vczc_array_t *array);
+
+/* Write the chunk's key. VCZC_ERR_STORE where it is too long for any store. */
+int vczi_array_key(const vczc_array_t *array, const int64_t *coords, char *key, size_t key_nbytes);
+
+/* VCZC_ERR_INDEX, with the place, where the coordinates are not in the grid. */
+int vczi_array_check_coords(const vczc_array_t *array, const int64_t *coords);
+
+#endif

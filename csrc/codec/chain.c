@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) The vczc developers */
+#include "chain.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "checked.h"
+#include "registry.h"
+#include "status.h"
+#include "swap.h"
+#include "unvlen.h"
+
+/* ---- Preparing ---- */
+
+/* Strides, in items, of the array's axes in a chunk as stored: C order over the permuted axes. */
+static void set_strides(vczi_chain_t *chain, const vczi_layout_t *layout, const int64_t *chunks) {
+    int64_t stride = 1;
+    for (int i = layout->ndim - 1; i >= 0; i--) {
+        chain->strides[layout->axes[i]] = stride;
+        stride *= chunks[layout->axes[i]];
+    }
+}
+
+static int set_sizes(vczi_chain_t *chain, const vczi_document_t *doc, int64_t max_chunk_nbytes) {
+    int64_t nbytes = 0;
+    chain->ndim = doc->grid.ndim;
+    chain->chunk_nitems = doc->grid.chunk_nitems;
+    chain->is_utf8 = doc->dtype.kind == VCZC_VLEN_UTF8;
+    if (!vczi_i64_to_size(max_chunk_nbytes, &chain->max_nbytes)) {
+        chain->max_nbytes = SIZE_MAX / 2;
+    }
+    if (vczi_dtype_is_vlen(&doc->dtype)) {
+        return 0; /* how many there may be is known once a chunk is seen */
+    }
+    if (!vczi_mul_i64(doc->grid.chunk_nitems, doc->dtype.item_nbytes, &nbytes) || nbytes > max_chunk_nbytes ||
+        !vczi_i64_to_size(nbytes, &chain->chunk_nbytes)) {
+        return vczi_fail(VCZC_ERR_METADATA,
+                         "a chunk of %" PRId64 " items of %" PRId64 " bytes is larger than the %" PRId64
+                         " bytes that are allowed",
+                         doc->grid.chunk_nitems, doc->dtype.item_nbytes, max_chunk_nbytes);
+    }
+    chain->item_nbytes = (size_t) doc->dtype.item_nbytes;
+    return 0;
+}
+
+/* Codecs must come in the order of their stages, with one array-to-bytes codec. */
+static int add_codec(vczi_chain_t *chain, const vczi_codec_spec_t *spec, vczi_layout_t *layout, vczi_stage_t *stage) {
+    const vczi_registered_t *found = NULL;
+    int ret = vczi_registry_find(spec, &found);
+    if (ret != 0) {
+        return ret;
+    }
+    if (found->stage == VCZI_STAGE_BYTES ? *stage == VCZI_STAGE_ARRAY : *stage != VCZI_STAGE_ARRAY) {
+        return vczi_fail(VCZC_ERR_METADATA, "the codec '%s' stands in the wrong place", spec->name);
+    }
+    if (found->stage == VCZI_STAGE_BYTES) {
+        ret = found->set_codec(spec, found->variant, &chain->bytes_codecs[chain->nbytes_codecs]);
+        chain->nbytes_codecs++;
+        return ret;
+    }
+    if (found->stage == VCZI_STAGE_SERIALIZE) {
+        *stage = VCZI_STAGE_SERIALIZE;
+    }
+    return found->set_layout(spec, layout);
+}
+
+int vczi_chain_init(vczi_chain_t *chain, const vczi_document_t *doc, int64_t max_chunk_nbytes) {
+    vczi_layout_t layout = {.ndim = doc->grid.ndim, .dtype = &doc->dtype, .big_endian = doc->big_endian};
+    vczi_stage_t stage = VCZI_STAGE_ARRAY;
+    memset(chain, 0, sizeof(*chain));
+    for (int i = 0; i < layout.ndim; i++) {
+        layout.axes[i] = i;
+    }
+    int ret = 0;
+    for (int i = 0; i < doc->ncodecs && ret == 0; i++) {
+        ret = add_codec(chain, &doc->codecs[i], &layout, &stage);
+    }
+    if (ret == 0 && stage == VCZI_STAGE_ARRAY) {
+        ret = vczi_fail(VCZC_ERR_METADATA, "no codec turns the array into bytes");
+    }
+    if (ret == 0) {
+        ret = set_sizes(chain, doc, max_chunk_nbytes);
+    }
+    if (ret == 0) {
+        set_strides(chain, &layout, doc->grid.chunks);
+        chain->unit_nbytes = (size_t) doc->dtype.unit_nbytes;
+        chain->must_swap = chain->unit_nbytes > 1 && layout.big_endian != vczi_host_is_big_endian();
+    }
+    return ret;
+}
+
+bool vczi_chain_can_decode_part(const vczi_chain_t *chain) {
+    return chain->nbytes_codecs == 0 ||
+           (chain->nbytes_codecs == 1 && chain->bytes_codecs[0].ops->decode_range != NULL);
+}
+
+/* ---- Decoding ---- */
+
+/* Undo the codecs that were written last, down to (not with) codec `down_to`. */
+static int decode_outer(const vczi_chain_t *chain, vczi_span_t *bytes, int down_to, vczi_scratch_t *scratch) {
+    int which = VCZI_SCRATCH_CODEC_A;
+    for (int i = chain->nbytes_codecs - 1; i >= down_to; i--) {
+        const vczi_codec_t *codec = &chain->bytes_codecs[i];
+        vczi_span_t decoded = {NULL, 0};
+        int ret = codec->ops->decode_unsized(codec, *bytes, chain->max_nbytes, which, scratch, &decoded);
+        if (ret != 0) {
+            return ret;
+        }
+        *bytes = decoded;
+        which = which == VCZI_SCRATCH_CODEC_A ? VCZI_SCRATCH_CODEC_B : VCZI_SCRATCH_CODEC_A;
+    }
+    return 0;
+}
+
+/* The chunk's bytes where they lie as they are wanted; an empty span where they have to be decoded. */
+static int find_view(const vczi_chain_t *chain, vczi_span_t bytes, vczi_span_t *view) {
+    *view = vczi_span(NULL, 0);
+    if (chain->nbytes_codecs == 0) {
+        if (bytes.nbytes != chain->chunk_nbytes) {
+            return vczi_fail(VCZC_ERR_CORRUPT, "%zu bytes are stored, not %zu", bytes.nbytes, chain->chunk_nbytes);
+        }
+        *view = bytes;
+        return 0;
+    }
+    const vczi_codec_t *codec = &chain->bytes_codecs[0];
+    return codec->ops->view == NULL ? 0 : codec->ops->view(codec, bytes, chain->chunk_nbytes, view);
+}
+
+/* Bytes [start, stop) of the chunk, decoded by the innermost codec into `out`. What can decode only as a whole is asked
+ * for the whole only: see find_need. */
+static int decode_range(const vczi_chain_t *chain, vczi_span_t bytes, size_t start, size_t stop, uint8_t *out,
+                        vczi_scratch_t *scratch) {
+    const vczi_codec_t *codec = &chain->bytes_codecs[0];
+    if (codec->ops->decode_range != NULL) {
+        return codec->ops->decode_range(codec, bytes, chain->chunk_nbytes, start, stop, out, scratch);
+    }
+    return codec->ops->decode(codec, bytes, out, chain->chunk_nbytes, scratch);
+}
+
+/* What a request needs of a chunk's bytes. */
+typedef struct {
+    size_t start, stop;             /* the bytes to decode */
+    size_t first;                   /* where, behind `start`, the first wanted item lies */
+    int64_t strides[VCZC_MAX_NDIM]; /* of the wanted items in them */
+    bool is_direct;                 /* all of [start, stop) is wanted, in the order in which it is written */
+} need_t;
+
+static void find_need(const vczi_chain_t *chain, const vczi_request_t *request, bool has_view, need_t *need) {
+    int64_t first = 0, last = 0;
+    vczi_box_t wanted = request->out;
+    for (int i = 0; i < chain->ndim; i++) {
+        wanted.strides[i] = chain->strides[i] * request->step[i] * (int64_t) chain->item_nbytes;
+        first += request->first[i] * chain->strides[i];
+        last += (request->first[i] + (request->out.shape[i] - 1) * request->step[i]) * chain->strides[i];
+    }
+    memcpy(need->strides, wanted.strides, sizeof(need->strides));
+    need->start = (size_t) first * chain->item_nbytes;
+    need->stop = (size_t) (last + 1) * chain->item_nbytes;
+    need->first = 0;
+    need->is_direct = vczi_box_is_contiguous(&wanted) && vczi_box_is_contiguous(&request->out);
+    const bool is_whole = need->start == 0 && need->stop == chain->chunk_nbytes;
+    if (!is_whole && !has_view && chain->bytes_codecs[0].ops->decode_range == NULL) {
+        need->first = need->start;
+        need->start = 0;
+        need->stop = chain->chunk_nbytes;
+        need->is_direct = false;
+    }
+}
+
+static void swap_bytes(const vczi_chain_t *chain, void *bytes, size_t nbytes) {
+    if (chain->must_swap) {
+        vczi_swap(bytes, nbytes / chain->unit_nbytes, chain->unit_nbytes);
+    }
+}
+
+/* The way without a detour: the decoder writes where the caller wants it. */
+static int decode_direct(const vczi_chain_t *chain, vczi_span_t bytes, vczi_span_t view, const need_t *need, void *out,
+                         vczi_scratch_t *scratch) {
+    const size_t nbytes = need->stop - need->start;
+    int ret = 0;
+    if (view.data != NULL) {
+        memcpy(out, view.data + need->start, nbytes);
+    } else {
+        ret = decode_range(chain, bytes, need->start, need->stop, out, scratch);
+    }
+    if (ret == 0) {
+        swap_bytes(chain, out, nbytes);
+    }
+    return ret;
+}
+
+/* Through a buffer that holds the range, and from there to the places of the items. */
+static int decode_scattered(const vczi_chain_t *chain, vczi_span_t bytes, vczi_span_t view, const need_t *need,
+                            const vczi_request_t *request, void *out, vczi_scratch_t *scratch) {
+    const size_t nbytes = need->stop - need->start;
+    if (view.data != NULL && !chain->must_swap) {
+        vczi_ndcopy(out, &request->out, view.data + need->start, need->strides);
+        return 0;
+    }
+    uint8_t *buffer = vczi_scratch_buffer(scratch, VCZI_SCRATCH_CHUNK, nbytes);
+    if (buffer == NULL) {
+        return VCZC_ERR_NO_MEMORY;
+    }
+    int ret = decode_direct(chain, bytes, view, need, buffer, scratch);
+    if (ret == 0) {
+        vczi_ndcopy(out, &request->out, buffer + need->first, need->strides);
+    }
+    return ret;
+}
+
+int vczi_chain_decode(const vczi_chain_t *chain, vczi_span_t stored, const vczi_request_t *request, void *out,
+                      vczi_scratch_t *scratch) {
+    need_t need;
+    vczi_span_t view = {NULL, 0};
+    int ret = decode_outer(chain, &stored, 1, scratch);
+    if (ret == 0) {
+        ret = find_view(chain, stored, &view);
+    }
+    if (ret != 0) {
+        return ret;
+    }
+    find_need(chain, request, view.data != NULL, &need);
+    if (need.is_direct) {
+        return decode_direct(chain, stored, view, &need, out, scratch);
+    }
+    return decode_scattered(chain, stored, view, &need, request, out, scratch);
+}
+
+int vczi_chain_decode_vlen(const vczi_chain_t *chain, vczi_span_t stored, const vczi_span_t **items,
+                           vczi_scratch_t *scratch) {
+    size_t nitems = 0, nbytes = 0;
+    int ret = decode_outer(chain, &stored, 0, scratch);
+    if (ret != 0) {
+        return ret;
+    }
+    if (!vczi_i64_to_size(chain->chunk_nitems, &nitems) || !vczi_mul_size(nitems, sizeof(vczi_span_t), &nbytes)) {
+        return vczi_fail(VCZC_ERR_CORRUPT, "%" PRId64 " texts do not fit the memory", chain->chunk_nitems);
+    }
+    ret = vczi_unvlen_check(stored, nitems);
+    if (ret != 0) {
+        return ret;
+    }
+    vczi_span_t *spans = (void *) vczi_scratch_buffer(scratch, VCZI_SCRATCH_CHUNK, nbytes);
+    if (spans == NULL) {
+        return VCZC_ERR_NO_MEMORY;
+    }
+    *items = spans;
+    return vczi_unvlen(stored, nitems, chain->is_utf8, spans);
+}

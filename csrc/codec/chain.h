@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) The vczc developers */
+/* The prepared chain of an array: its codecs with all sizes settled, decoding a chunk or the box of one that is asked
+ * for. Sizes between codecs are decided here, once for each array. */
+#ifndef VCZI_CHAIN_H
+#define VCZI_CHAIN_H
+
+#include <stdbool.h>
+
+#include "codec.h"
+#include "ndcopy.h"
+
+typedef struct {
+    int ndim;
+    int64_t chunk_nitems;
+    size_t item_nbytes;  /* 0 of variable length */
+    size_t chunk_nbytes; /* decoded; 0 of variable length */
+    size_t max_nbytes;   /* a chunk of variable length, decoded */
+    bool is_utf8;        /* of variable length: text, not bytes */
+    bool must_swap;
+    size_t unit_nbytes;                   /* what is swapped */
+    int64_t strides[VCZC_MAX_NDIM];       /* of the array's axes in what is stored, in items */
+    int nbytes_codecs;                    /* codecs between bytes, in the order of writing */
+    vczi_codec_t bytes_codecs[VCZI_MAX_CODECS];
+} vczi_chain_t;
+
+/* The box of a chunk that is wanted: items first, first + step, … of each axis, and the place of each in memory. */
+typedef struct {
+    int64_t first[VCZC_MAX_NDIM];
+    int64_t step[VCZC_MAX_NDIM];
+    vczi_box_t out; /* shape, strides and item size of what is written */
+} vczi_request_t;
+
+/* VCZC_ERR_UNSUPPORTED, with its name, for a codec that is not read; VCZC_ERR_METADATA for a chain that makes no sense or
+ * a chunk of more than `max_chunk_nbytes`. Borrows nothing from `doc`. */
+int vczi_chain_init(vczi_chain_t *chain, const vczi_document_t *doc, int64_t max_chunk_nbytes);
+
+/* True where a part of a chunk costs less than the whole. */
+bool vczi_chain_can_decode_part(const vczi_chain_t *chain);
+
+/* Decode what `request` wants of the chunk in `stored` into `out`, of items of fixed size. */
+int vczi_chain_decode(const vczi_chain_t *chain, vczi_span_t stored, const vczi_request_t *request, void *out,
+                      vczi_scratch_t *scratch);
+
+/* Decode a chunk of items of variable length: *items has chunk_nitems spans in the order in which they are stored; they
+ * are valid until the scratch is used again. Checked: all lie in the chunk, text is UTF-8. */
+int vczi_chain_decode_vlen(const vczi_chain_t *chain, vczi_span_t stored, const vczi_span_t **items,
+                           vczi_scratch_t *scratch);
+
+#endif
