@@ -25,9 +25,9 @@ static void set_info(vczc_array_t *self) {
     info->fill_nbytes = doc->fill_nbytes;
     info->fill_is_null = doc->fill_is_null;
     info->order = doc->order;
-    info->stored_byte_order = self->chain.unit_nbytes <= 1                                ? '|'
+    info->stored_byte_order = self->chain.unit_nbytes <= 1                         ? '|'
                               : self->chain.must_swap != vczi_host_is_big_endian() ? '>'
-                                                                                          : '<';
+                                                                                   : '<';
     info->zarr_format = doc->zarr_format;
     info->path = self->path;
     info->dims = (const char *const *) doc->dims;

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 
 #include "array_plan.h"
-#include "checked.h"
 #include "ceilings.h"
+#include "checked.h"
 #include "pool.h"
 #include "status.h"
 

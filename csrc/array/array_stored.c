@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "checked.h"
 #include "ceilings.h"
+#include "checked.h"
 #include "status.h"
 
 /* A grid of more chunks is not probed chunk by chunk where the store cannot list its keys. */

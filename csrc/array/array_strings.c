@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) The vczc developers */
-/* Two passes, since an item's place is known when all lengths before it are: each chunk leaves its items packed and their
- * lengths at their places; then the packed items go where the sums of the lengths say. One chunk needs no second pass. */
+/* Two passes, since an item's place is known when all lengths before it are: each chunk leaves its items packed and
+ * their lengths at their places; then the packed items go where the sums of the lengths say. One chunk needs no second
+ * pass. */
 #include "array_strings.h"
 
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 #include "mem.h"
 #include "pool.h"
 #include "status.h"
+#include "unvlen.h"
 
 /* The items of one job, packed in the order in which its box is walked. */
 typedef struct {
@@ -26,6 +28,8 @@ typedef struct {
     int64_t *lengths; /* of every item of the result, at its place */
     piece_t *pieces;  /* one for each job */
     char *data;       /* of the result, in the second pass */
+    bool is_packed;   /* the only job left the result as it is to be: `lengths` are offsets */
+    int64_t max_nbytes;
 } read_t;
 
 /* A walk over a job's box in C order: a place in the result, and an item of the chunk. */
@@ -103,12 +107,64 @@ static int gather(const read_t *read, const vczi_job_t *job, const vczi_span_t *
     return 0;
 }
 
+/* True where the job wants the first items of its chunk, all in the order in which they are stored, as the whole of the
+ * result: what a block is, unless its inner axes are trimmed. */
+static bool is_head_of_chunk(const vczi_plan_t *plan, const vczi_job_t *job) {
+    const vczi_chain_t *chain = &plan->array->chain;
+    int64_t stride = 1;
+    if (plan->njobs != 1) {
+        return false;
+    }
+    for (int i = job->request.out.ndim - 1; i >= 0; i--) {
+        if (job->request.first[i] != 0 || job->request.step[i] != 1 || chain->strides[i] != stride ||
+            (i > 0 && job->request.out.shape[i] != plan->array->doc->grid.chunks[i])) {
+            return false;
+        }
+        stride *= job->request.out.shape[i];
+    }
+    return true;
+}
+
+/* Straight from the stored items to the result: one walk, no spans. */
+static int pack_head(read_t *read, vczi_span_t raw, piece_t *piece) {
+    const vczi_chain_t *chain = &read->plan->array->chain;
+    size_t room = 0;
+    if (!vczi_add_size(raw.nbytes, VCZI_UNVLEN_SLACK_NBYTES, &room)) {
+        return vczi_fail_memory(SIZE_MAX);
+    }
+    piece->data = vczi_alloc(room);
+    if (piece->data == NULL) {
+        return VCZC_ERR_NO_MEMORY;
+    }
+    read->is_packed = true;
+    return vczi_unvlen_pack(raw, (size_t) chain->chunk_nitems, (size_t) read->plan->nitems, chain->is_utf8,
+                            read->lengths, (uint8_t *) piece->data, &read->max_nbytes);
+}
+
+/* What is wanted of a stored chunk: lengths (or offsets) and a piece. */
+static int decode_texts(read_t *read, const vczi_job_t *job, vczi_span_t stored, piece_t *piece,
+                        vczi_scratch_t *scratch) {
+    const vczi_chain_t *chain = &read->plan->array->chain;
+    const vczi_span_t *items = NULL;
+    vczi_span_t raw = {NULL, 0};
+    int ret = vczi_chain_decode_vlen(chain, stored, &raw, scratch);
+    if (ret != 0) {
+        return ret;
+    }
+    if (is_head_of_chunk(read->plan, job)) {
+        return pack_head(read, raw, piece);
+    }
+    ret = vczi_chain_read_items(chain, raw, &items, scratch);
+    if (ret == 0) {
+        ret = gather(read, job, items, vczi_span(NULL, 0), piece);
+    }
+    return ret;
+}
+
 /* First pass: decode the job's chunk, leave lengths and a piece. */
 static int decode_job(void *user, int64_t number) {
-    const read_t *read = user;
+    read_t *read = user;
     const vczc_array_t *array = read->plan->array;
-    const vczi_span_t fill = vczi_span(array->doc->fill, array->doc->fill_nbytes);
-    const vczi_span_t *items = NULL;
     char key[VCZI_MAX_KEY_NBYTES];
     vczi_bytes_t bytes = {0};
     vczi_job_t job;
@@ -121,12 +177,10 @@ static int decode_job(void *user, int64_t number) {
     }
     int ret = vczi_array_fetch(array, job.coords, key, scratch, &bytes);
     if (ret == VCZC_ERR_NOT_FOUND) {
+        const vczi_span_t fill = vczi_span(array->doc->fill, array->doc->fill_nbytes);
         ret = gather(read, &job, NULL, fill, &read->pieces[number]);
     } else if (ret == 0) {
-        ret = vczi_chain_decode_vlen(&array->chain, bytes.span, &items, scratch);
-        if (ret == 0) {
-            ret = gather(read, &job, items, fill, &read->pieces[number]);
-        }
+        ret = decode_texts(read, &job, bytes.span, &read->pieces[number], scratch);
         if (ret != 0) {
             ret = vczi_fail_where(ret, array->path, key, job.coords, array->doc->grid.ndim);
         }
@@ -172,6 +226,12 @@ static int sum_lengths(vczc_strings_t *strings) {
     return 0;
 }
 
+static int keep_offsets(const read_t *read, vczc_strings_t *strings) {
+    strings->data_nbytes = strings->offsets[strings->nitems];
+    strings->max_item_nbytes = read->max_nbytes;
+    return 0;
+}
+
 /* All pieces in one block of memory. A single piece is it already. */
 static int join(read_t *read, int nthreads, vczc_strings_t *strings) {
     size_t nbytes = 0;
@@ -210,7 +270,7 @@ static int read_plan(const vczi_plan_t *plan, int nthreads, vczc_strings_t *stri
     }
     ret = vczi_pool_run(plan->njobs, nthreads, decode_job, &read);
     if (ret == 0) {
-        ret = sum_lengths(strings);
+        ret = read.is_packed ? keep_offsets(&read, strings) : sum_lengths(strings);
     }
     if (ret == 0 && plan->njobs != 0) {
         ret = join(&read, nthreads, strings);

@@ -91,8 +91,7 @@ int vczi_chain_init(vczi_chain_t *chain, const vczi_document_t *doc, int64_t max
 }
 
 bool vczi_chain_can_decode_part(const vczi_chain_t *chain) {
-    return chain->nbytes_codecs == 0 ||
-           (chain->nbytes_codecs == 1 && chain->bytes_codecs[0].ops->decode_range != NULL);
+    return chain->nbytes_codecs == 0 || (chain->nbytes_codecs == 1 && chain->bytes_codecs[0].ops->decode_range != NULL);
 }
 
 /* ---- Decoding ---- */
@@ -227,24 +226,30 @@ int vczi_chain_decode(const vczi_chain_t *chain, vczi_span_t stored, const vczi_
     return decode_scattered(chain, stored, view, &need, request, out, scratch);
 }
 
-int vczi_chain_decode_vlen(const vczi_chain_t *chain, vczi_span_t stored, const vczi_span_t **items,
-                           vczi_scratch_t *scratch) {
-    size_t nitems = 0, nbytes = 0;
+int vczi_chain_decode_vlen(const vczi_chain_t *chain, vczi_span_t stored, vczi_span_t *raw, vczi_scratch_t *scratch) {
+    size_t nitems = 0;
     int ret = decode_outer(chain, &stored, 0, scratch);
-    if (ret != 0) {
-        return ret;
+    if (ret == 0 && !vczi_i64_to_size(chain->chunk_nitems, &nitems)) {
+        ret = vczi_fail(VCZC_ERR_CORRUPT, "%" PRId64 " texts do not fit the memory", chain->chunk_nitems);
     }
-    if (!vczi_i64_to_size(chain->chunk_nitems, &nitems) || !vczi_mul_size(nitems, sizeof(vczi_span_t), &nbytes)) {
-        return vczi_fail(VCZC_ERR_CORRUPT, "%" PRId64 " texts do not fit the memory", chain->chunk_nitems);
+    if (ret == 0) {
+        ret = vczi_unvlen_check(stored, nitems);
     }
-    ret = vczi_unvlen_check(stored, nitems);
-    if (ret != 0) {
-        return ret;
+    *raw = stored;
+    return ret;
+}
+
+int vczi_chain_read_items(const vczi_chain_t *chain, vczi_span_t raw, const vczi_span_t **items,
+                          vczi_scratch_t *scratch) {
+    const size_t nitems = (size_t) chain->chunk_nitems; /* the stored bytes have room for as many */
+    size_t nbytes = 0;
+    if (!vczi_mul_size(nitems, sizeof(vczi_span_t), &nbytes)) {
+        return vczi_fail_memory(SIZE_MAX);
     }
     vczi_span_t *spans = (void *) vczi_scratch_buffer(scratch, VCZI_SCRATCH_CHUNK, nbytes);
     if (spans == NULL) {
         return VCZC_ERR_NO_MEMORY;
     }
     *items = spans;
-    return vczi_unvlen(stored, nitems, chain->is_utf8, spans);
+    return vczi_unvlen(raw, nitems, chain->is_utf8, spans);
 }

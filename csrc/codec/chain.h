@@ -18,9 +18,9 @@ typedef struct {
     size_t max_nbytes;   /* a chunk of variable length, decoded */
     bool is_utf8;        /* of variable length: text, not bytes */
     bool must_swap;
-    size_t unit_nbytes;                   /* what is swapped */
-    int64_t strides[VCZC_MAX_NDIM];       /* of the array's axes in what is stored, in items */
-    int nbytes_codecs;                    /* codecs between bytes, in the order of writing */
+    size_t unit_nbytes;             /* what is swapped */
+    int64_t strides[VCZC_MAX_NDIM]; /* of the array's axes in what is stored, in items */
+    int nbytes_codecs;              /* codecs between bytes, in the order of writing */
     vczi_codec_t bytes_codecs[VCZI_MAX_CODECS];
 } vczi_chain_t;
 
@@ -31,8 +31,8 @@ typedef struct {
     vczi_box_t out; /* shape, strides and item size of what is written */
 } vczi_request_t;
 
-/* VCZC_ERR_UNSUPPORTED, with its name, for a codec that is not read; VCZC_ERR_METADATA for a chain that makes no sense or
- * a chunk of more than `max_chunk_nbytes`. Borrows nothing from `doc`. */
+/* VCZC_ERR_UNSUPPORTED, with its name, for a codec that is not read; VCZC_ERR_METADATA for a chain that makes no sense
+ * or a chunk of more than `max_chunk_nbytes`. Borrows nothing from `doc`. */
 int vczi_chain_init(vczi_chain_t *chain, const vczi_document_t *doc, int64_t max_chunk_nbytes);
 
 /* True where a part of a chunk costs less than the whole. */
@@ -42,9 +42,12 @@ bool vczi_chain_can_decode_part(const vczi_chain_t *chain);
 int vczi_chain_decode(const vczi_chain_t *chain, vczi_span_t stored, const vczi_request_t *request, void *out,
                       vczi_scratch_t *scratch);
 
-/* Decode a chunk of items of variable length: *items has chunk_nitems spans in the order in which they are stored; they
- * are valid until the scratch is used again. Checked: all lie in the chunk, text is UTF-8. */
-int vczi_chain_decode_vlen(const vczi_chain_t *chain, vczi_span_t stored, const vczi_span_t **items,
-                           vczi_scratch_t *scratch);
+/* Decode a chunk of items of variable length down to its stored items (kernel/unvlen); valid until the scratch is used
+ * again. That there are as many as the chunk holds has been checked. */
+int vczi_chain_decode_vlen(const vczi_chain_t *chain, vczi_span_t stored, vczi_span_t *raw, vczi_scratch_t *scratch);
+
+/* The items of such a chunk: chunk_nitems spans in the order in which they are stored, in the scratch. */
+int vczi_chain_read_items(const vczi_chain_t *chain, vczi_span_t raw, const vczi_span_t **items,
+                          vczi_scratch_t *scratch);
 
 #endif

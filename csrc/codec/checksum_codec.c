@@ -18,7 +18,8 @@ static int checked_view(vczi_span_t in, vczi_span_t *raw) {
     const uint32_t stored = vczi_load_u32le(in.data + raw->nbytes);
     const uint32_t computed = vczi_crc32c(*raw);
     if (stored != computed) {
-        return vczi_fail(VCZC_ERR_CORRUPT, "the CRC-32C is %08" PRIx32 ", not %08" PRIx32 " as stored", computed, stored);
+        return vczi_fail(VCZC_ERR_CORRUPT, "the CRC-32C is %08" PRIx32 ", not %08" PRIx32 " as stored", computed,
+                         stored);
     }
     return 0;
 }

@@ -15,8 +15,8 @@ typedef struct vczi_codec vczi_codec_t;
 
 /* A codec between bytes. All write nothing beyond what they are told and read nothing beyond `in`. */
 typedef struct {
-    /* Decode raw bytes [start, stop) of the `raw_nbytes` that `in` must hold into `out`. What can decode only as a whole
-     * has NULL here. */
+    /* Decode raw bytes [start, stop) of the `raw_nbytes` that `in` must hold into `out`. What can decode only as a
+     * whole has NULL here. */
     int (*decode_range)(const vczi_codec_t *self, vczi_span_t in, size_t raw_nbytes, size_t start, size_t stop,
                         uint8_t *out, vczi_scratch_t *scratch);
     /* Decode all of the `out_nbytes` that `in` must hold. */

@@ -24,7 +24,8 @@ static int read_order(const vczi_codec_spec_t *spec, int ndim, int *order) {
     for (int i = 0; i < ndim; i++) {
         int64_t axis = -1;
         if (!vczi_json_get_i64(vczi_json_item(value, (size_t) i), &axis) || axis < 0 || axis >= ndim || seen[axis]) {
-            return vczi_fail(VCZC_ERR_METADATA, "the order of the codec 'transpose' is no permutation of %d axes", ndim);
+            return vczi_fail(VCZC_ERR_METADATA, "the order of the codec 'transpose' is no permutation of %d axes",
+                             ndim);
         }
         seen[axis] = true;
         order[i] = (int) axis;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) The vczc developers */
-/* The codec `transpose`: a permutation of the axes. It costs nothing by itself: the copy out of the chunk follows it. */
+/* The codec `transpose`: a permutation of the axes. It costs nothing by itself: the copy out of the chunk follows it.
+ */
 #ifndef VCZI_TRANSPOSE_CODEC_H
 #define VCZI_TRANSPOSE_CODEC_H
 

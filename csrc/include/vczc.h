@@ -117,12 +117,7 @@ enum {
 };
 
 /** What a store is. */
-enum {
-    VCZC_STORE_DIRECTORY = 1,
-    VCZC_STORE_ZIP = 2,
-    VCZC_STORE_MEMORY = 3,
-    VCZC_STORE_CALLBACKS = 4
-};
+enum { VCZC_STORE_DIRECTORY = 1, VCZC_STORE_ZIP = 2, VCZC_STORE_MEMORY = 3, VCZC_STORE_CALLBACKS = 4 };
 
 /**
  * Open a directory or a zip archive (told apart by what is there, not by the name). The path is made absolute, so
@@ -203,8 +198,8 @@ VCZC_API const char *vczc_store_prefix(const vczc_store_t *store);
 typedef struct {
     const void *data;
     size_t nbytes;
-    void *pin;            /**< vczc's */
-    vczc_store_t *store;  /**< vczc's: held while pinned */
+    void *pin;           /**< vczc's */
+    vczc_store_t *store; /**< vczc's: held while pinned */
 } vczc_bytes_t;
 
 /**
@@ -291,7 +286,7 @@ enum {
 /** What an array is. Borrowed from the array; fields may be added at the end. @since 0.1 */
 typedef struct {
     int ndim;
-    int dtype;     /**< VCZC_BOOL … */
+    int dtype;        /**< VCZC_BOOL … */
     int64_t itemsize; /**< bytes of an item in memory; 0 for text and bytes of variable length */
     const int64_t *shape;
     const int64_t *chunks; /**< shape of a chunk; of a sharded array that of an inner chunk */
@@ -301,8 +296,8 @@ typedef struct {
     int64_t chunk_nbytes;  /**< a full chunk, decoded; 0 for variable length */
     const void *fill;      /**< one item in native byte order; of variable length: its bytes */
     size_t fill_nbytes;
-    int fill_is_null; /**< the document has no fill value (null): absent chunks are then zero, False or "" */
-    char order;       /**< 'C' or 'F': the layout inside a stored chunk. Results are always in C order */
+    int fill_is_null;       /**< the document has no fill value (null): absent chunks are then zero, False or "" */
+    char order;             /**< 'C' or 'F': the layout inside a stored chunk. Results are always in C order */
     char stored_byte_order; /**< '<', '>' or '|' */
     int zarr_format;
     const char *path;
