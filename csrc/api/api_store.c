@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) The vczc developers */
-/* Public functions of errors, threads, stores and nodes. */
+/* Public functions of errors, threads, memory, stores and nodes. */
 #include "api_bytes.h"
 #include "node.h"
+#include "pages.h"
 #include "pool.h"
 #include "status.h"
 #include "store.h"
@@ -50,6 +51,18 @@ int vczc_set_threads(int nthreads) {
 
 int vczc_get_threads(void) {
     return vczi_pool_threads();
+}
+
+void *vczc_buffer_alloc(size_t nbytes) {
+    return vczi_pages_alloc(nbytes);
+}
+
+void vczc_buffer_free(void *buffer, size_t nbytes) {
+    vczi_pages_free(buffer, nbytes);
+}
+
+void vczc_set_buffer_pool(size_t nbytes) {
+    vczi_pages_set_kept(nbytes);
 }
 
 static int null_argument(const char *name) {

@@ -78,10 +78,10 @@ static int read_job(void *user, int64_t number) {
 }
 
 static int read_plan(vczi_plan_t *plan, int nthreads, void *out) {
-    const read_t read = {plan, out};
+    read_t read = {plan, out};
     nthreads = nthreads > 0 ? nthreads : vczi_pool_threads();
     vczi_plan_split(plan, nthreads);
-    return vczi_pool_run(plan->njobs, nthreads, read_job, (void *) &read);
+    return vczi_pool_run(plan->njobs, nthreads, read_job, &read);
 }
 
 int vczi_array_read(const vczc_array_t *array, const vczc_selection_t *selection, void *out,

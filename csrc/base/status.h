@@ -5,8 +5,8 @@
 #ifndef VCZI_STATUS_H
 #define VCZI_STATUS_H
 
-#include "compiler.h"
 #include "ceilings.h"
+#include "compiler.h"
 #include "vczc.h"
 
 /* The parts of one error. `where` is filled by array/array_read only. */

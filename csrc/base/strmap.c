@@ -64,8 +64,8 @@ static inline uint64_t load_tail(vczi_span_t key, const uint8_t *next, size_t le
 static uint64_t hash_key(uint64_t seed, vczi_span_t key) {
     const uint64_t k0 = seed;
     const uint64_t k1 = spread(seed ^ UINT64_C(0x9e3779b97f4a7c15));
-    sip_t s = {{k0 ^ UINT64_C(0x736f6d6570736575), k1 ^ UINT64_C(0x646f72616e646f6d),
-                k0 ^ UINT64_C(0x6c7967656e657261), k1 ^ UINT64_C(0x7465646279746573)}};
+    sip_t s = {{k0 ^ UINT64_C(0x736f6d6570736575), k1 ^ UINT64_C(0x646f72616e646f6d), k0 ^ UINT64_C(0x6c7967656e657261),
+                k1 ^ UINT64_C(0x7465646279746573)}};
     const uint8_t *next = key.data;
     size_t left = key.nbytes;
     for (; left >= 8; left -= 8, next += 8) {
@@ -133,8 +133,8 @@ int vczi_strmap_init(vczi_strmap_t *self, size_t nitems) {
     return 0;
 }
 
-void vczi_strmap_put(vczi_strmap_t *self, vczi_span_t key, uint32_t index, vczi_strmap_text_fn text,
-                     const void *user, uint32_t *previous) {
+void vczi_strmap_put(vczi_strmap_t *self, vczi_span_t key, uint32_t index, vczi_strmap_text_fn text, const void *user,
+                     uint32_t *previous) {
     const uint64_t hash = hash_key(self->seed, key);
     const size_t i = find_slot(self, key, hash, text, user);
     const bool is_new = self->tags[i] == 0;

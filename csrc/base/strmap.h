@@ -27,8 +27,8 @@ int vczi_strmap_init(vczi_strmap_t *self, size_t nitems);
 
 /* Bind `key` to `index`, replacing what it was bound to; *previous is that, or VCZI_STRMAP_NONE. The caller has
  * given room for it. The text of `index` must already be what the resolver says. */
-void vczi_strmap_put(vczi_strmap_t *self, vczi_span_t key, uint32_t index, vczi_strmap_text_fn text,
-                     const void *user, uint32_t *previous);
+void vczi_strmap_put(vczi_strmap_t *self, vczi_span_t key, uint32_t index, vczi_strmap_text_fn text, const void *user,
+                     uint32_t *previous);
 
 /* The index of `key`, or VCZI_STRMAP_NONE. */
 uint32_t vczi_strmap_get(const vczi_strmap_t *self, vczi_span_t key, vczi_strmap_text_fn text, const void *user);

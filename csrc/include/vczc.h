@@ -107,6 +107,23 @@ VCZC_API int vczc_set_threads(int nthreads);
 /** The number that is in force. @since 0.1 */
 VCZC_API int vczc_get_threads(void);
 
+/* ---- Memory for results ---- */
+
+/**
+ * Memory for a large result: whole pages, huge ones where the system has them, of any content. A caller that decodes into
+ * memory of its own needs neither this nor its pool. Free with vczc_buffer_free.
+ * @return NULL where there is no memory.  @since 0.1
+ */
+VCZC_API void *vczc_buffer_alloc(size_t nbytes);
+
+/** Free what vczc_buffer_alloc gave; `nbytes` as asked for. It is kept for the next call within the bound of
+ * vczc_set_buffer_pool. NULL is nothing. @since 0.1 */
+VCZC_API void vczc_buffer_free(void *buffer, size_t nbytes);
+
+/** How many bytes of freed buffers the process keeps for the next results: 256 MiB at first, 0 for none. The system may
+ * take their content where it needs memory. @since 0.1 */
+VCZC_API void vczc_set_buffer_pool(size_t nbytes);
+
 /* ---- Stores ---- */
 
 typedef struct vczc_store vczc_store_t;

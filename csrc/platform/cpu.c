@@ -128,8 +128,8 @@ static uint32_t read_processor(void) {
     if ((xcr0 & 0x6) == 0x6 && has_bit(one.ecx, 28)) {
         features |= has_bit(seven.ebx, 5) ? VCZI_CPU_AVX2 : 0;
         features |= has_bit(seven.ecx, 8) ? VCZI_CPU_GFNI : 0;
-        const bool has_avx512 = has_bit(seven.ebx, 16) && has_bit(seven.ebx, 17) && has_bit(seven.ebx, 30) &&
-                                has_bit(seven.ebx, 31);
+        const bool has_avx512 =
+            has_bit(seven.ebx, 16) && has_bit(seven.ebx, 17) && has_bit(seven.ebx, 30) && has_bit(seven.ebx, 31);
         if (has_avx512 && system_saves_avx512(xcr0)) {
             features |= VCZI_CPU_AVX512;
             features |= has_bit(seven.ecx, 1) ? VCZI_CPU_VBMI : 0;

@@ -16,7 +16,7 @@ typedef struct {
     uint64_t nbytes;
     uint64_t device, inode;          /* identity */
     int64_t changed_sec, changed_ns; /* time of the last change of content */
-    int64_t touched_sec, touched_ns; /* of content, names or permissions: it changes when another file is put in place */
+    int64_t touched_sec, touched_ns; /* of the last change of content, names or permissions */
     uint64_t nlinks;
 } vczi_file_t;
 
@@ -29,7 +29,7 @@ typedef struct {
 /* A file's bytes, mapped or read. Zeroed holds nothing. */
 typedef struct {
     vczi_span_t span;
-    void *map;         /* start of the mapping, or NULL */
+    void *map; /* start of the mapping, or NULL */
     size_t map_nbytes;
 } vczi_map_t;
 
@@ -73,8 +73,8 @@ int vczi_folder_file_size(const vczi_folder_t *folder, const char *name, uint64_
 /* Told one entry of a folder and VCZI_PATH_… (links followed); a non-zero result ends the listing. */
 typedef int (*vczi_entry_fn)(void *user, const char *name, int kind);
 
-/* List the entries of the sub-folder `name` ("" for the folder itself), without ".", ".." and links to nothing. VCZC_ERR_NOT_FOUND where
- * there is no such folder. */
+/* List the entries of the sub-folder `name` ("" for the folder itself), without ".", ".." and links to nothing.
+ * VCZC_ERR_NOT_FOUND where there is no such folder. */
 int vczi_folder_list(const vczi_folder_t *folder, const char *name, vczi_entry_fn tell, void *user);
 
 /* Files of at least so many bytes are mapped, smaller ones read (measured: see the commit that set it). */

@@ -134,7 +134,8 @@ int vczi_path_absolute(const char *path, char **absolute) {
     *absolute = NULL;
     int ret = native_path(path, &native);
     if (ret == 0) {
-        const size_t nskipped = wcsncmp(native, L"\\\\?\\", 4) == 0 && native[5] == L':' ? 4 : 0; /* as users write it */
+        const size_t nskipped =
+            wcsncmp(native, L"\\\\?\\", 4) == 0 && native[5] == L':' ? 4 : 0; /* as users write it */
         ret = to_utf8(native + nskipped, absolute);
     }
     vczi_free(native);
@@ -364,7 +365,7 @@ static int join_path(const vczi_folder_t *folder, const char *name, char **joine
     const size_t name_nbytes = strlen(name);
     size_t size = 2;
     *joined = NULL;
-    if (name[0] == '/' || strpbrk(name, "\\:*?\"<>|") != NULL) {
+    if (name[0] == '/' || name[0] == '\0' || strpbrk(name, "\\:*?\"<>|") != NULL) {
         return vczi_fail(VCZC_ERR_NOT_FOUND, "'%s' is no name of a file in '%s'", name, folder->path);
     }
     if (!vczi_add_size(size, folder_nbytes, &size) || !vczi_add_size(size, name_nbytes, &size)) {
@@ -476,7 +477,8 @@ int vczi_folder_list(const vczi_folder_t *folder, const char *name, vczi_entry_f
     }
     ret = native_pattern(path, &pattern);
     if (ret != 0) goto out;
-    listing = FindFirstFileExW(pattern, FindExInfoBasic, &entry, FindExSearchNameMatch, NULL, FIND_FIRST_EX_LARGE_FETCH);
+    listing =
+        FindFirstFileExW(pattern, FindExInfoBasic, &entry, FindExSearchNameMatch, NULL, FIND_FIRST_EX_LARGE_FETCH);
     if (listing == INVALID_HANDLE_VALUE) { /* every folder but a drive's root has at least "." and ".." */
         const DWORD error = GetLastError();
         int kind = VCZI_PATH_ABSENT;

@@ -24,13 +24,13 @@ struct call {
     vczi_job_fn function;
     void *user;
     int64_t njobs;
-    int nthreads;            /* at most, the caller among them */
+    int nthreads; /* at most, the caller among them */
     vczi_atomic_t next_job;
-    uint64_t generation;     /* of the pool when the call began */
+    uint64_t generation; /* of the pool when the call began */
     /* Under the pool's mutex: */
-    int nhelpers;            /* inside the call now */
-    vczi_cond_t left;        /* the last helper has gone */
-    int64_t failed_job;      /* the lowest, or INT64_MAX */
+    int nhelpers;       /* inside the call now */
+    vczi_cond_t left;   /* the last helper has gone */
+    int64_t failed_job; /* the lowest, or INT64_MAX */
     int code;
     vczi_detail_t detail;
 };

@@ -87,7 +87,8 @@ int vczi_thread_start(vczi_thread_t *thread, void (*function)(void *), void *use
     }
     start->function = function;
     start->user = user;
-    const uintptr_t handle = _beginthreadex(NULL, STACK_NBYTES, run_start, start, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
+    const uintptr_t handle =
+        _beginthreadex(NULL, STACK_NBYTES, run_start, start, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
     if (handle == 0) {
         vczi_free(start);
         return vczi_fail(VCZC_ERR_NO_MEMORY, "cannot start a thread");

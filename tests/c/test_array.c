@@ -82,8 +82,7 @@ static vczc_store_t *make_store(form_t form) {
         if (c == form.absent) continue;
         snprintf(key, sizeof(key), "x/%d.%d", c / GRID_COLUMNS, c % GRID_COLUMNS);
         if (form.is_blosc) {
-            const int nbytes =
-                blosc_compress_ctx(5, 1, 4, sizeof(chunk), chunk, stored, sizeof(stored), "zstd", 0, 1);
+            const int nbytes = blosc_compress_ctx(5, 1, 4, sizeof(chunk), chunk, stored, sizeof(stored), "zstd", 0, 1);
             add(&maker, key, stored, (size_t) nbytes);
         } else {
             add(&maker, key, chunk, sizeof(chunk));
@@ -269,7 +268,8 @@ static void test_arguments(void) {
     vczc_node_t *node = NULL;
     int32_t out[4];
     const int64_t start[2] = {0, 0}, stop[2] = {ROWS + 1, 1}, step[2] = {0, 1}, one[2] = {1, 1}, strides[2] = {4, 4};
-    const vczc_selection_t outside = {start, stop, NULL, 0}, standing = {start, one, step, 0}, null = {NULL, one, one, 0};
+    const vczc_selection_t outside = {start, stop, NULL, 0}, standing = {start, one, step, 0},
+                           null = {NULL, one, one, 0};
     CHECK_EQ(vczc_array_open(&array, NULL, "x"), VCZC_ERR_ARGUMENT);
     CHECK_EQ(vczc_array_open(NULL, store, "x"), VCZC_ERR_ARGUMENT);
     CHECK_EQ(vczc_array_open(&array, store, "y"), VCZC_ERR_NO_NODE);
@@ -284,6 +284,7 @@ static void test_arguments(void) {
     CHECK_EQ(vczc_array_read_region(array, start, one, out, NULL), VCZC_ERR_ARGUMENT);
     CHECK_EQ(vczc_array_read_region(array, start, one, out, strides), 0);
     CHECK_EQ(vczc_array_read_block(array, NULL, out, sizeof(out)), VCZC_ERR_ARGUMENT);
+    vczc_array_close(array);
     CHECK_EQ(vczc_array_open_flags(&array, store, "x", 0, -1), VCZC_ERR_ARGUMENT);
     vczc_array_close(NULL);
     vczc_store_close(NULL);
@@ -394,9 +395,9 @@ static void test_strings_damaged(void) {
         REQUIRE(array != NULL);
         CHECK_EQ(vczc_array_read_strings(array, &c, &strings), VCZC_ERR_CORRUPT);
         CHECK(strings.data == NULL && strings.offsets == NULL);
-        CHECK_EQ(vczc_array_read_strings_selection(array, &(vczc_selection_t){.start = &c, .stop = &(int64_t){5}},
-                                                   &strings),
-                 VCZC_ERR_CORRUPT);
+        CHECK_EQ(
+            vczc_array_read_strings_selection(array, &(vczc_selection_t){.start = &c, .stop = &(int64_t){5}}, &strings),
+            VCZC_ERR_CORRUPT);
         vczc_array_close(array);
     }
 }

@@ -25,7 +25,8 @@
 
 enum { NCELLS = 2000, NCALLERS = 8 };
 
-/* gcc's thread sanitizer cannot follow threads that a child starts after a fork among threads; clang's can, if asked. */
+/* gcc's thread sanitizer cannot follow threads that a child starts after a fork among threads; clang's can, if asked.
+ */
 #if defined(__SANITIZE_THREAD__)
 #define CAN_FORK_AMONG_THREADS 0
 #else
@@ -259,6 +260,30 @@ static void test_thread_count(void) {
     CHECK(vczi_thread_processors() >= 1);
 }
 
+static vczi_atomic_t nexits;
+
+static void count_exit(void *value) {
+    (void) vczi_atomic_add(&nexits, *(int *) value);
+}
+
+static uintptr_t exit_slot;
+
+static void set_exit(void *user) {
+    if (vczi_thread_exit_get(exit_slot) == NULL) {
+        vczi_thread_exit_set(exit_slot, user);
+    }
+}
+
+static void test_thread_exit_slot(void) {
+    vczi_thread_t thread;
+    int value = 5;
+    CHECK_EQ(vczi_thread_exit_slot(&exit_slot, count_exit), 0);
+    CHECK(vczi_thread_exit_get(exit_slot) == NULL);
+    CHECK_EQ(vczi_thread_start(&thread, set_exit, &value), 0);
+    vczi_thread_join(thread);
+    CHECK_EQ(vczi_atomic_load(&nexits), 5);
+}
+
 #ifndef _WIN32
 /* The status of a child that ends with what `function` gives; -1 where it did not end by itself. */
 static int in_child(int (*function)(const char *), const char *argument) {
@@ -408,30 +433,6 @@ static void test_exit_does_not_wait(void) {
 
 #endif
 
-static vczi_atomic_t nexits;
-
-static void count_exit(void *value) {
-    (void) vczi_atomic_add(&nexits, *(int *) value);
-}
-
-static uintptr_t exit_slot;
-
-static void set_exit(void *user) {
-    if (vczi_thread_exit_get(exit_slot) == NULL) {
-        vczi_thread_exit_set(exit_slot, user);
-    }
-}
-
-static void test_thread_exit_slot(void) {
-    vczi_thread_t thread;
-    int value = 5;
-    CHECK_EQ(vczi_thread_exit_slot(&exit_slot, count_exit), 0);
-    CHECK(vczi_thread_exit_get(exit_slot) == NULL);
-    CHECK_EQ(vczi_thread_start(&thread, set_exit, &value), 0);
-    vczi_thread_join(thread);
-    CHECK_EQ(vczi_atomic_load(&nexits), 5);
-}
-
 /* ---- processor ---- */
 
 static int level_number(const char *word) {
@@ -508,6 +509,7 @@ int main(void) {
     RUN(test_run_inside_an_only_job_has_help);
     RUN(test_many_callers);
     RUN(test_thread_count);
+    RUN(test_thread_exit_slot);
 #ifndef _WIN32
     RUN(test_environment_gives_the_thread_count);
 #if CAN_FORK_AMONG_THREADS
@@ -516,7 +518,6 @@ int main(void) {
     RUN(test_fork_inside_a_job);
     RUN(test_exit_does_not_wait);
 #endif
-    RUN(test_thread_exit_slot);
 #endif
     return check_result();
 }
