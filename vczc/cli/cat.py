@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) The vczc developers
+"""`vczc cat`: the values of an array on standard output, never more than a part in memory."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+import numpy as np
+
+import vczc
+from vczc.cli.rows import text_lines, tsv_lines
+from vczc.cli.sources import open_array, path_argument
+from vczc.cli.terminal import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+# What is decoded at one time, where a row of chunks is larger than that.
+PART_NBYTES = 64 << 20
+
+# How much a text is taken to need, when parts are sized.
+TEXT_NBYTES = 64
+
+
+def parse_rows(_ctx: click.Context, _param: click.Parameter, value: str | None) -> slice | None:
+    """`A:B`, `A:`, `:B` or `A`, counted as Python counts."""
+    if value is None:
+        return None
+    first, colon, last = value.partition(":")
+    try:
+        begin, end = (int(text) if text else None for text in (first, last))
+    except ValueError:
+        msg = f"{value!r} is not A:B with whole numbers"
+        raise click.BadParameter(msg) from None
+    if colon:
+        return slice(begin, end)
+    if begin is None:
+        msg = "no row is named"
+        raise click.BadParameter(msg)
+    return slice(begin, begin + 1 if begin != -1 else None)
+
+
+def parse_block(
+    _ctx: click.Context, _param: click.Parameter, value: str | None
+) -> tuple[int, ...] | None:
+    """`I,J,…`: the place of a chunk in the grid; axes that are left out are taken in full."""
+    try:
+        return None if value is None else tuple(int(text) for text in value.split(","))
+    except ValueError:
+        msg = f"{value!r} is not I,J with whole numbers"
+        raise click.BadParameter(msg) from None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be printed: how many rows of which shape and type, and the rows themselves."""
+
+    nrows: int
+    inner: tuple[int, ...]
+    dtype: np.dtype[Any]
+    parts: Callable[[], Iterator[NDArray[Any]]]
+    is_scalar: bool = False
+
+
+@click.command(name="cat", short_help="Write values of ARRAY.")
+@path_argument
+@click.argument("array")
+@click.option(
+    "--block", metavar="I,J", callback=parse_block, help="One chunk, by its place in the grid."
+)
+@click.option(
+    "--rows", metavar="A:B", callback=parse_rows, help="Items A to B - 1 of the first axis."
+)
+@click.option(
+    "--samples", metavar="A,B", help="Samples by id, with commas between them; after ^ all others."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "tsv", "npy"]),
+    default="text",
+    show_default=True,
+    help="What is written.",
+)
+def command(
+    path: str,
+    array: str,
+    block: tuple[int, ...] | None,
+    rows: slice | None,
+    samples: str | None,
+    form: str,
+) -> None:
+    """Write values of ARRAY: all, a block, or rows.
+
+    text and tsv are one line for each item of the first axis. npy is NumPy's own format; texts get
+    a fixed width there, which takes one reading more.
+    """
+    if block is not None and rows is not None:
+        raise click.UsageError("--block and --rows exclude one another")  # noqa: EM101
+    if block is not None and samples is not None:
+        raise click.UsageError("--block and --samples exclude one another")  # noqa: EM101
+    if form == "npy" and sys.stdout.isatty():
+        raise click.UsageError("npy is binary: send it to a file or a pipe")  # noqa: EM101
+    opened = open_array(path, array)
+    columns = None if samples is None else sample_indexes(path, opened, samples)
+    out = sys.stdout.buffer
+    if block is not None:
+        wanted = of_box(opened, block_box(opened, block), None)
+    else:
+        wanted = of_box(opened, () if rows is None else row_box(opened, rows), columns)
+    write = write_npy if form == "npy" else write_lines
+    write(out, wanted, form, show_bar=not sys.stdout.isatty())
+
+
+def sample_indexes(path: str, array: vczc.Array, text: str) -> NDArray[np.integer[Any]]:
+    """The places of the samples that `--samples` names."""
+    if sample_axis(array) is None:
+        msg = f"{array.name} has no samples axis"
+        raise click.UsageError(msg)
+    ids = text.removeprefix("^").split(",")
+    known = vczc.open_array(path, path="sample_id")[:].tolist()
+    places = {name: i for i, name in enumerate(known) if name}  # "" is a sample that was removed
+    unknown = [name for name in ids if name not in places]
+    if unknown:
+        msg = f"no sample {', '.join(map(repr, unknown))}"
+        raise click.UsageError(msg)
+    if text.startswith("^"):
+        return np.array([i for name, i in places.items() if name not in ids], np.int64)
+    return np.array([places[name] for name in ids], np.int64)
+
+
+def sample_axis(array: vczc.Array) -> int | None:
+    return array.dims.index("samples") if array.dims and "samples" in array.dims else None
+
+
+def row_box(array: vczc.Array, rows: slice) -> tuple[slice, ...]:
+    if not array.shape:
+        raise click.UsageError("a scalar has no rows")  # noqa: EM101
+    return (slice(*rows.indices(array.shape[0])),)
+
+
+def block_box(array: vczc.Array, block: tuple[int, ...]) -> tuple[slice, ...]:
+    """The items of one block, or of several where trailing axes are left out."""
+    grid = array.blocks.shape
+    if len(block) > len(grid):
+        msg = f"{array.name} has {len(grid)} axes, the block {len(block)}"
+        raise click.UsageError(msg)
+    box = []
+    for place, count, length, size in zip(block, grid, array.chunks, array.shape, strict=False):
+        if not -count <= place < count:
+            msg = f"block {','.join(map(str, block))} is outside the grid of {grid}"
+            raise click.UsageError(msg)
+        begin = place % count * length
+        box.append(slice(*slice(begin, begin + length).indices(size)))
+    return tuple(box)
+
+
+def of_box(
+    array: vczc.Array, box: tuple[slice, ...], columns: NDArray[np.integer[Any]] | None
+) -> Wanted:
+    """Rows of a box, of all samples or of the columns named."""
+    if not array.shape:
+        return Wanted(1, (), array.dtype, lambda: iter([array[()].reshape(1)]), is_scalar=True)
+    box += tuple(slice(0, n) for n in array.shape[len(box) :])
+    axis = sample_axis(array) if columns is not None else None
+    index: list[Any] = list(box)
+    if axis is not None:
+        index[axis] = columns
+    counts = [max(0, i.stop - i.start) if isinstance(i, slice) else len(i) for i in index]
+    if axis == 0:  # such as sample_id itself: few and small
+        picked = array.oindex[tuple(index)]
+        return Wanted(counts[0], tuple(counts[1:]), array.dtype, lambda: iter([picked]))
+
+    def parts() -> Iterator[NDArray[Any]]:
+        for rows in row_steps(array, index[0], counts[1:]):
+            here = (rows, *index[1:])
+            yield array.read(here) if axis is None else array.oindex[here]
+
+    return Wanted(counts[0], tuple(counts[1:]), array.dtype, parts)
+
+
+def row_steps(array: vczc.Array, rows: slice, inner: Iterable[int]) -> Iterator[slice]:
+    """Rows in steps that end where chunks end and that fit PART_NBYTES."""
+    itemsize = TEXT_NBYTES if array.dtype.kind == "T" else array.itemsize
+    row_nbytes = max(1, itemsize * int(np.prod(list(inner), dtype=object)))
+    most = max(1, PART_NBYTES // row_nbytes)
+    begin, length = rows.start, max(1, array.chunks[0])
+    while begin < rows.stop:
+        end = min(rows.stop, (begin // length + 1) * length, begin + most)
+        yield slice(begin, end)
+        begin = end
+
+
+def write_lines(out: BinaryIO, wanted: Wanted, form: str, *, show_bar: bool) -> None:
+    make = tsv_lines if form == "tsv" else text_lines
+    with progress("writing", wanted.nrows, show=show_bar) as advance:
+        for rows in wanted.parts():
+            out.writelines(make(rows))
+            advance(len(rows))
+    out.flush()
+
+
+def write_npy(out: BinaryIO, wanted: Wanted, _form: str, *, show_bar: bool) -> None:
+    dtype = wanted.dtype
+    if dtype.kind in "TO":
+        letter = "U" if dtype.kind == "T" else "S"
+        dtype = np.dtype(f"{letter}{longest_item(wanted, show_bar=show_bar)}")
+    header = {
+        "descr": np.lib.format.dtype_to_descr(dtype),
+        "fortran_order": False,
+        "shape": () if wanted.is_scalar else (wanted.nrows, *wanted.inner),
+    }
+    np.lib.format.write_array_header_1_0(out, header)
+    with progress("writing", wanted.nrows, show=show_bar) as advance:
+        for rows in wanted.parts():
+            out.write(np.ascontiguousarray(rows, dtype).tobytes())
+            advance(len(rows))
+    out.flush()
+
+
+def longest_item(wanted: Wanted, *, show_bar: bool) -> int:
+    """The width of the `U` or `S` type that holds every item, 1 at least."""
+    longest = 1
+    with progress("measuring", wanted.nrows, show=show_bar) as advance:
+        for rows in wanted.parts():
+            longest = max(longest, max(map(len, rows.reshape(-1).tolist()), default=1))
+            advance(len(rows))
+    return longest
