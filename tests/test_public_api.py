@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) The vczc developers
+"""The names that users rely on, and what importing them costs."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vczc
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# A name that goes is a breaking change; one that comes is a promise.
+READING = {
+    "Array",
+    "Blocks",
+    "BufferError",
+    "CorruptChunkError",
+    "DirectoryStore",
+    "Error",
+    "Group",
+    "MemoryStore",
+    "MetadataError",
+    "NodeNotFoundError",
+    "StoreError",
+    "UnsupportedError",
+    "ZipStore",
+    "__version__",
+    "get_include",
+    "get_library_dir",
+    "is_fill",
+    "is_missing",
+    "open",
+    "open_array",
+    "open_group",
+    "set_threads",
+}
+
+
+def test_all_holds_the_names():
+    assert set(vczc.__all__) >= READING
+    for name in vczc.__all__:
+        assert hasattr(vczc, name), name
+
+
+STORE = "fetch_metadata fetch_attrs fetch_chunk keys close closed location"
+NAMES = {
+    vczc.Array: (
+        "name path basename store attrs metadata zarr_format shape chunks ndim size dtype itemsize "
+        "nbytes order fill_value dims shards cdata_shape nchunks chunk_size compressor filters "
+        "codecs nbytes_stored nchunks_initialized blocks oindex read info"
+    ),
+    vczc.Group: (
+        "attrs store path name basename zarr_format arrays groups array_keys group_keys tree info "
+        "keys values items get"
+    ),
+    vczc.Blocks: "shape read stored strings prefetch select array",
+    vczc.DirectoryStore: STORE,
+    vczc.ZipStore: STORE,
+    vczc.MemoryStore: STORE,
+}
+
+
+@pytest.mark.parametrize("cls", NAMES)
+def test_public_names_of_a_class(cls):
+    assert {name for name in dir(cls) if not name.startswith("_")} == set(NAMES[cls].split())
+
+
+def test_version():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", vczc.__version__)
+
+
+def test_import_loads_numpy_only():
+    code = (
+        "import sys, numpy\n"
+        "before = set(sys.modules)\n"
+        "import vczc\n"
+        "new = {m.partition('.')[0] for m in set(sys.modules) - before}\n"
+        "print(sorted(new - set(sys.stdlib_module_names) - {'vczc'}))\n"
+        "print([m for m in ('asyncio', 'concurrent', 'importlib.metadata', 'urllib.request')"
+        " if m in sys.modules and m not in before])\n"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(vczc.__file__).parent.parent,
+    ).stdout
+    # Cython's own helper module bears its version.
+    lines = [re.sub(r"'(_cython|cython)\w*'(, )?", "", line) for line in out.splitlines()]
+    assert lines == ["[]", "[]"]
+
+
+def test_pxd_declares_what_the_header_does():
+    header = (ROOT / "csrc" / "include" / "vczc.h").read_text(encoding="utf-8")
+    header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
+    pxd = (ROOT / "vczc" / "libvczc.pxd").read_text(encoding="utf-8")
+    functions = set(re.findall(r"VCZC_API[^;]*?\b(vczc_\w+)\(", header, flags=re.DOTALL))
+    constants = set(re.findall(r"\b(VCZC_(?:ERR|OPEN|STORE|NODE|MISSING)_\w+)", header))
+    constants |= set(re.findall(r"^\s+(VCZC_\w+) = \d+,?$", header, flags=re.MULTILINE))
+    assert len(functions) > 30
+    assert functions == set(re.findall(r"\b(vczc_\w+)\((?!\*)", pxd)) - {"vczc_list_fn"}
+    assert {name for name in constants if not re.search(rf"\b{name}\b", pxd)} == set()
+
+
+def test_get_include_names_a_folder():
+    assert Path(vczc.get_include()).name == "include"
+
+
+@pytest.mark.parametrize("n", [1, 3, None, 0])
+def test_set_threads(n):
+    vczc.set_threads(n)
+    vczc.set_threads(None)
+
+
+def test_set_threads_refuses_less_than_none():
+    with pytest.raises(ValueError, match="thread"):
+        vczc.set_threads(-1)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) The vczc developers
+"""A fast reader of VCF Zarr: `vczc.open(path)` gives a group, `group[name]` an array."""
+
+from vczc._core import version as _version
+from vczc.array import Array
+from vczc.blocks import Blocks
+from vczc.embed import get_include, get_library_dir
+from vczc.errors import (
+    BufferError,
+    CorruptChunkError,
+    Error,
+    MetadataError,
+    NodeNotFoundError,
+    StoreError,
+    UnsupportedError,
+)
+from vczc.group import Group
+from vczc.missing import is_fill, is_missing
+from vczc.opening import open, open_array, open_group
+from vczc.stores import DirectoryStore, MemoryStore, ZipStore
+from vczc.threads import set_threads
+
+__version__ = _version()
+
+__all__ = [
+    "Array",
+    "Blocks",
+    "BufferError",
+    "CorruptChunkError",
+    "DirectoryStore",
+    "Error",
+    "Group",
+    "MemoryStore",
+    "MetadataError",
+    "NodeNotFoundError",
+    "StoreError",
+    "UnsupportedError",
+    "ZipStore",
+    "__version__",
+    "get_include",
+    "get_library_dir",
+    "is_fill",
+    "is_missing",
+    "open",
+    "open_array",
+    "open_group",
+    "set_threads",
+]
