@@ -36,6 +36,7 @@ READING = {
     "open",
     "open_array",
     "open_group",
+    "set_buffer_pool",
     "set_threads",
 }
 

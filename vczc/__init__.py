@@ -19,7 +19,7 @@ from vczc.group import Group
 from vczc.missing import is_fill, is_missing
 from vczc.opening import open, open_array, open_group
 from vczc.stores import DirectoryStore, MemoryStore, ZipStore
-from vczc.threads import set_threads
+from vczc.threads import set_buffer_pool, set_threads
 
 __version__ = _version()
 
@@ -45,5 +45,6 @@ __all__ = [
     "open",
     "open_array",
     "open_group",
+    "set_buffer_pool",
     "set_threads",
 ]

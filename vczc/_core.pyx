@@ -28,6 +28,13 @@ cnp.import_array()
 
 
 cdef extern from "Python.h":
+    bint PySlice_Check(object key)
+    int PySlice_Unpack(
+        object key, Py_ssize_t *start, Py_ssize_t *stop, Py_ssize_t *step
+    ) except -1
+    Py_ssize_t PySlice_AdjustIndices(
+        Py_ssize_t length, Py_ssize_t *start, Py_ssize_t *stop, Py_ssize_t step
+    )
     long long PyLong_AsLongLongAndOverflow(object number, int *overflow) except? -1
 
 
@@ -97,6 +104,11 @@ cdef int set_error(int code, const char *reason) noexcept nogil:
 def strerror(int code):
     """What a status code means, in a few words."""
     return text_of(vczc_strerror(code))
+
+
+def set_buffer_pool(size_t nbytes):
+    """How many bytes of freed results are kept for the next ones."""
+    vczc_set_buffer_pool(nbytes)
 
 
 def check_code(int code):
@@ -303,11 +315,7 @@ cdef class Array:
         check(vczc_array_block_shape(self.handle, coords, shape))
         for axis in range(self.ndim):
             dims[axis] = shape[axis]
-        Py_INCREF(self._item_dtype)
-        cdef cnp.ndarray out = PyArray_NewFromDescr(
-            &PyArray_Type, <cnp.PyArray_Descr *> self._item_dtype, self.ndim, dims, NULL, NULL,
-            0, NULL,
-        )
+        cdef cnp.ndarray out = new_result(self._item_dtype, self.ndim, dims)
         data = cnp.PyArray_DATA(out)
         size = cnp.PyArray_NBYTES(out)
         with nogil:
@@ -369,6 +377,62 @@ cdef class Array:
         return strings
 
     # Any box
+
+    def _plain_rows(self, key):
+        """`self[i]` and `self[i:j]` of items of fixed size, without a detour; None for all else."""
+        cdef int64_t start[VCZC_MAX_NDIM]
+        cdef int64_t stop[VCZC_MAX_NDIM]
+        cdef int64_t strides[VCZC_MAX_NDIM]
+        cdef cnp.npy_intp dims[VCZC_MAX_NDIM]
+        cdef vczc_selection_t selection
+        cdef Py_ssize_t first, last, step
+        cdef int overflow = 0, axis, ret
+        cdef bint is_one = PyLong_CheckExact(key)
+        if self.ndim == 0 or self._item_dtype is None:
+            return None
+        if is_one:
+            first = PyLong_AsLongLongAndOverflow(key, &overflow)
+            if first < 0:
+                first += self.info.shape[0]
+            if overflow or first < 0 or first >= self.info.shape[0]:
+                return None  # the words for it are elsewhere
+            last = first + 1
+        elif PySlice_Check(key):
+            PySlice_Unpack(key, &first, &last, &step)
+            if step != 1:
+                return None
+            last = first + PySlice_AdjustIndices(self.info.shape[0], &first, &last, step)
+        else:
+            return None
+        start[0] = first
+        stop[0] = last
+        dims[0] = last - first
+        for axis in range(1, self.ndim):
+            start[axis] = 0
+            stop[axis] = dims[axis] = self.info.shape[axis]
+        cdef cnp.ndarray out = new_result(self._item_dtype, self.ndim - is_one, dims + is_one)
+        strides[0] = 0
+        for axis in range(is_one, self.ndim):
+            strides[axis] = out.strides[axis - is_one]
+        selection.start = start
+        selection.stop = stop
+        selection.step = NULL
+        selection.nthreads = 0
+        cdef void *data = cnp.PyArray_DATA(out)
+        with nogil:
+            ret = vczc_array_read_selection(self.handle, &selection, data, strides)
+        check(ret)
+        return out
+
+    def _new_result(self, tuple shape not None):
+        """An array for `shape` items of fixed size, of any content."""
+        cdef cnp.npy_intp dims[VCZC_MAX_NDIM]
+        cdef int axis
+        if len(shape) > VCZC_MAX_NDIM:
+            raise ValueError(f"{len(shape)} dimensions")
+        for axis in range(len(shape)):
+            dims[axis] = shape[axis]
+        return new_result(self._item_dtype, len(shape), dims)
 
     def _read_box(
         self, tuple start not None, tuple stop not None, tuple step not None, tuple kept not None,

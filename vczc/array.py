@@ -162,6 +162,9 @@ class Array(_core.Array):
         return Blocks(self)
 
     def __getitem__(self, key: Any) -> Any:
+        rows = self._plain_rows(key)
+        if rows is not None:
+            return rows
         box = selection.basic(key, self.shape)
         result = read_box(self, box)
         if not box.shape and not selection.is_one_item(key):

@@ -48,6 +48,9 @@ cdef extern from "vczc.h" nogil:
 
     # Threads
     int vczc_set_threads(int nthreads) noexcept
+    void *vczc_buffer_alloc(size_t nbytes) noexcept
+    void vczc_buffer_free(void *buffer, size_t nbytes) noexcept
+    void vczc_set_buffer_pool(size_t nbytes) noexcept
     int vczc_get_threads() noexcept
 
     # Stores

@@ -43,7 +43,7 @@ def read_box(
         return place_strings(array, strings, shape, out)
     into: np.ndarray[Any, Any]
     if out is None:
-        into = np.empty(shape, dtype)
+        into = array._new_result(shape)
     elif packed or not isinstance(out, np.ndarray) or out.shape != shape:
         into = array._view_into(shape, out)
     else:
@@ -115,7 +115,7 @@ class _Piece(NamedTuple):
 
 def _result(array: _core.Array, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     if array._item_dtype is not None:
-        return np.empty(shape, array._item_dtype)
+        return array._new_result(shape)
     if array._is_text and array._text_as == "numpy":
         return np.empty(shape, np.dtypes.StringDType())
     return np.empty(shape, object)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The vczc developers
-"""How many threads decode."""
+"""What the process shares: how many threads decode, and how much memory is kept for results."""
 
 from __future__ import annotations
 
@@ -14,3 +14,15 @@ def set_threads(n: int | None) -> None:
     the process may run on.
     """
     _core.set_threads(0 if n is None else n)
+
+
+def set_buffer_pool(nbytes: int) -> None:
+    """Let the process keep `nbytes` of freed results for the next ones: 256 MiB at first, 0 for none.
+
+    Results of 8 MiB and more lie in huge pages that are used again once their array is gone; new
+    pages cost more than decoding into them. The system may reclaim them where memory is short.
+    """
+    if nbytes < 0:
+        msg = f"a pool of {nbytes} bytes"
+        raise ValueError(msg)
+    _core.set_buffer_pool(nbytes)

@@ -51,6 +51,11 @@ int vczi_array_open(vczc_array_t **array, vczc_store_t *store, const char *path,
         ret = VCZC_ERR_NO_MEMORY;
         goto out;
     }
+    self->kept = vczi_array_kept_open();
+    if (self->kept == NULL) {
+        ret = VCZC_ERR_NO_MEMORY;
+        goto out;
+    }
     self->doc = vczi_node_document(node);
     ret = vczi_chain_init(&self->chain, self->doc, max_chunk_nbytes == 0 ? VCZI_MAX_CHUNK_NBYTES : max_chunk_nbytes);
     if (ret != 0) {
@@ -67,6 +72,9 @@ int vczi_array_open(vczc_array_t **array, vczc_store_t *store, const char *path,
     *array = self;
     self = NULL;
 out:
+    if (self != NULL) {
+        vczi_array_kept_close(self->kept);
+    }
     vczi_free(self);
     vczi_node_close(node);
     return ret;
@@ -74,6 +82,7 @@ out:
 
 void vczi_array_close(vczc_array_t *array) {
     if (array != NULL) {
+        vczi_array_kept_close(array->kept);
         vczi_node_close(array->node);
         vczi_free(array);
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) The vczc developers */
-/* An open array: a node, its grid and its chain bound together, with a reference on the store. Immutable. */
+/* An open array: a node, its grid and its chain bound together, with a reference on the store. */
 #ifndef VCZI_ARRAY_OPEN_H
 #define VCZI_ARRAY_OPEN_H
 
+#include "array_kept.h"
 #include "chain.h"
 #include "document.h"
 #include "node.h"
@@ -17,6 +18,7 @@ struct vczc_array {
     size_t path_nbytes;
     uint32_t flags;
     vczi_chain_t chain;
+    vczi_array_kept_t *kept; /* the only part that changes once the array is open */
     vczc_array_info_t info;
 };
 

@@ -13,11 +13,13 @@
 /* A block below so many bytes is decoded by the calling thread alone, without asking how many there are. */
 #define ALONE_NBYTES ((int64_t) 1 << 20)
 
-int vczi_array_fetch(const vczc_array_t *array, const int64_t *coords, char *key, vczi_scratch_t *scratch,
-                     vczi_bytes_t *bytes) {
+int vczi_array_fetch(const vczc_array_t *array, const int64_t *coords, bool is_sparse, char *key,
+                     vczi_scratch_t *scratch, vczi_bytes_t *bytes) {
     int ret = vczi_array_key(array, coords, key, VCZI_MAX_KEY_NBYTES);
     if (ret != 0) {
         key[0] = 0;
+    } else if (is_sparse) {
+        ret = vczi_store_get_sparse(array->store, key, scratch, bytes);
     } else {
         ret = vczi_store_get(array->store, key, scratch, bytes);
     }
@@ -30,25 +32,57 @@ int vczi_array_fetch(const vczc_array_t *array, const int64_t *coords, char *key
     return ret == 0 ? 0 : vczi_fail_where(ret, array->path, key, coords, array->doc->grid.ndim);
 }
 
-/* The box of one chunk, decoded or filled. */
-static int read_chunk(const vczc_array_t *array, const int64_t *coords, const vczi_request_t *request, void *out) {
+/* The box of one chunk, fetched and decoded or filled. */
+static int decode_chunk(const vczc_array_t *array, const int64_t *coords, const vczi_request_t *request, void *out,
+                        vczi_kept_block_t *kept, vczi_scratch_t *scratch) {
     char key[VCZI_MAX_KEY_NBYTES];
     vczi_bytes_t bytes = {0};
-    vczi_scratch_t *scratch = vczi_scratch_borrow();
-    if (scratch == NULL) {
-        return VCZC_ERR_NO_MEMORY;
-    }
-    int ret = vczi_array_fetch(array, coords, key, scratch, &bytes);
+    int ret = vczi_array_fetch(array, coords, kept != NULL, key, scratch, &bytes);
     if (ret == VCZC_ERR_NOT_FOUND) {
         vczi_ndfill(out, &request->out, array->doc->fill); /* zeros where the document says null */
-        ret = 0;
-    } else if (ret == 0) {
-        ret = vczi_chain_decode(&array->chain, bytes.span, request, out, scratch);
+        return 0;
+    }
+    if (ret == 0) {
+        ret = vczi_chain_decode(&array->chain, bytes.span, request, out, kept, scratch);
+        vczi_bytes_release(&bytes);
         if (ret != 0) {
             ret = vczi_fail_where(ret, array->path, key, coords, array->doc->grid.ndim);
         }
     }
-    vczi_bytes_release(&bytes);
+    return ret;
+}
+
+static int64_t chunk_number(const vczi_grid_t *grid, const int64_t *coords) {
+    int64_t number = 0;
+    for (int i = 0; i < grid->ndim; i++) {
+        number = number * grid->counts[i] + coords[i];
+    }
+    return number;
+}
+
+/* A small part of a chunk: out of what is kept of it, or decoded and kept. */
+static int read_part(const vczc_array_t *array, const int64_t *coords, const vczi_request_t *request, void *out,
+                     vczi_scratch_t *scratch) {
+    bool is_read = false;
+    vczi_kept_block_t *kept = vczi_array_kept_borrow(array->kept, chunk_number(&array->doc->grid, coords));
+    if (kept == NULL) {
+        return decode_chunk(array, coords, request, out, NULL, scratch);
+    }
+    int ret = vczi_chain_read_kept(&array->chain, kept, request, out, &is_read, scratch);
+    if (ret == 0 && !is_read) {
+        ret = decode_chunk(array, coords, request, out, kept, scratch);
+    }
+    vczi_array_kept_return(array->kept);
+    return ret;
+}
+
+static int read_chunk(const vczc_array_t *array, const int64_t *coords, const vczi_request_t *request, void *out) {
+    vczi_scratch_t *scratch = vczi_scratch_borrow();
+    if (scratch == NULL) {
+        return VCZC_ERR_NO_MEMORY;
+    }
+    int ret = vczi_chain_should_keep(&array->chain, request) ? read_part(array, coords, request, out, scratch)
+                                                             : decode_chunk(array, coords, request, out, NULL, scratch);
     vczi_scratch_return(scratch);
     return ret;
 }

@@ -175,7 +175,7 @@ static int decode_job(void *user, int64_t number) {
     if (scratch == NULL) {
         return VCZC_ERR_NO_MEMORY;
     }
-    int ret = vczi_array_fetch(array, job.coords, key, scratch, &bytes);
+    int ret = vczi_array_fetch(array, job.coords, false, key, scratch, &bytes);
     if (ret == VCZC_ERR_NOT_FOUND) {
         const vczi_span_t fill = vczi_span(array->doc->fill, array->doc->fill_nbytes);
         ret = gather(read, &job, NULL, fill, &read->pieces[number]);

@@ -30,6 +30,11 @@ int vczi_strmap_init(vczi_strmap_t *self, size_t nitems);
 void vczi_strmap_put(vczi_strmap_t *self, vczi_span_t key, uint32_t index, vczi_strmap_text_fn text, const void *user,
                      uint32_t *previous);
 
+/* vczi_strmap_put of the texts of indexes 0 … nitems - 1 in that order, several at once: in a large map each would wait
+ * for memory. `replaced` is told each index whose text a later one took. */
+void vczi_strmap_put_all(vczi_strmap_t *self, size_t nitems, vczi_strmap_text_fn text, const void *user,
+                         void (*replaced)(void *owner, uint32_t index), void *owner);
+
 /* The index of `key`, or VCZI_STRMAP_NONE. */
 uint32_t vczi_strmap_get(const vczi_strmap_t *self, vczi_span_t key, vczi_strmap_text_fn text, const void *user);
 

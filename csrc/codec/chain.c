@@ -5,11 +5,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ceilings.h"
 #include "checked.h"
 #include "registry.h"
 #include "status.h"
 #include "swap.h"
 #include "unvlen.h"
+
+/* A request of at most this part of a chunk keeps what it had to decompress: the next is likely to lie beside it. */
+#define KEPT_PART 4
 
 /* ---- Preparing ---- */
 
@@ -127,14 +131,28 @@ static int find_view(const vczi_chain_t *chain, vczi_span_t bytes, vczi_span_t *
 }
 
 /* Bytes [start, stop) of the chunk, decoded by the innermost codec into `out`. What can decode only as a whole is asked
- * for the whole only: see find_need. */
+ * for the whole only (find_need), or keeps the whole. */
 static int decode_range(const vczi_chain_t *chain, vczi_span_t bytes, size_t start, size_t stop, uint8_t *out,
-                        vczi_scratch_t *scratch) {
+                        vczi_kept_block_t *kept, vczi_scratch_t *scratch) {
     const vczi_codec_t *codec = &chain->bytes_codecs[0];
+    if (kept != NULL && codec->ops->decode_kept != NULL) {
+        return codec->ops->decode_kept(codec, bytes, chain->chunk_nbytes, start, stop, out, kept, scratch);
+    }
     if (codec->ops->decode_range != NULL) {
         return codec->ops->decode_range(codec, bytes, chain->chunk_nbytes, start, stop, out, scratch);
     }
-    return codec->ops->decode(codec, bytes, out, chain->chunk_nbytes, scratch);
+    if (kept == NULL) {
+        return codec->ops->decode(codec, bytes, out, chain->chunk_nbytes, scratch);
+    }
+    int ret = vczi_kept_block_room(kept, chain->chunk_nbytes);
+    if (ret == 0) {
+        ret = codec->ops->decode(codec, bytes, kept->memory, chain->chunk_nbytes, scratch);
+    }
+    if (ret == 0) {
+        vczi_kept_block_hold_raw(kept, chain->chunk_nbytes);
+        (void) vczi_kept_block_read(kept, start, stop, out);
+    }
+    return ret;
 }
 
 /* What a request needs of a chunk's bytes. */
@@ -145,7 +163,7 @@ typedef struct {
     bool is_direct;                 /* all of [start, stop) is wanted, in the order in which it is written */
 } need_t;
 
-static void find_need(const vczi_chain_t *chain, const vczi_request_t *request, bool has_view, need_t *need) {
+static void find_need(const vczi_chain_t *chain, const vczi_request_t *request, bool may_be_part, need_t *need) {
     int64_t first = 0, last = 0;
     vczi_box_t wanted = request->out;
     for (int i = 0; i < chain->ndim; i++) {
@@ -159,7 +177,7 @@ static void find_need(const vczi_chain_t *chain, const vczi_request_t *request, 
     need->first = 0;
     need->is_direct = vczi_box_is_contiguous(&wanted) && vczi_box_is_contiguous(&request->out);
     const bool is_whole = need->start == 0 && need->stop == chain->chunk_nbytes;
-    if (!is_whole && !has_view && chain->bytes_codecs[0].ops->decode_range == NULL) {
+    if (!is_whole && !may_be_part && chain->bytes_codecs[0].ops->decode_range == NULL) {
         need->first = need->start;
         need->start = 0;
         need->stop = chain->chunk_nbytes;
@@ -173,15 +191,23 @@ static void swap_bytes(const vczi_chain_t *chain, void *bytes, size_t nbytes) {
     }
 }
 
+/* Where a request's bytes come from: `view` where they lie as they are, else decoded out of `stored`, through `kept` or
+ * without it, else (`stored` is empty) out of `kept` alone. */
+typedef struct {
+    vczi_span_t stored;
+    vczi_span_t view;
+    vczi_kept_block_t *kept;
+} source_t;
+
 /* The way without a detour: the decoder writes where the caller wants it. */
-static int decode_direct(const vczi_chain_t *chain, vczi_span_t bytes, vczi_span_t view, const need_t *need, void *out,
+static int decode_direct(const vczi_chain_t *chain, const source_t *source, const need_t *need, void *out,
                          vczi_scratch_t *scratch) {
     const size_t nbytes = need->stop - need->start;
     int ret = 0;
-    if (view.data != NULL) {
-        memcpy(out, view.data + need->start, nbytes);
-    } else {
-        ret = decode_range(chain, bytes, need->start, need->stop, out, scratch);
+    if (source->view.data != NULL) {
+        memcpy(out, source->view.data + need->start, nbytes);
+    } else if (source->kept == NULL || !vczi_kept_block_read(source->kept, need->start, need->stop, out)) {
+        ret = decode_range(chain, source->stored, need->start, need->stop, out, source->kept, scratch);
     }
     if (ret == 0) {
         swap_bytes(chain, out, nbytes);
@@ -190,40 +216,66 @@ static int decode_direct(const vczi_chain_t *chain, vczi_span_t bytes, vczi_span
 }
 
 /* Through a buffer that holds the range, and from there to the places of the items. */
-static int decode_scattered(const vczi_chain_t *chain, vczi_span_t bytes, vczi_span_t view, const need_t *need,
+static int decode_scattered(const vczi_chain_t *chain, const source_t *source, const need_t *need,
                             const vczi_request_t *request, void *out, vczi_scratch_t *scratch) {
-    const size_t nbytes = need->stop - need->start;
-    if (view.data != NULL && !chain->must_swap) {
-        vczi_ndcopy(out, &request->out, view.data + need->start, need->strides);
+    if (source->view.data != NULL && !chain->must_swap) {
+        vczi_ndcopy(out, &request->out, source->view.data + need->start, need->strides);
         return 0;
     }
-    uint8_t *buffer = vczi_scratch_buffer(scratch, VCZI_SCRATCH_CHUNK, nbytes);
+    uint8_t *buffer = vczi_scratch_buffer(scratch, VCZI_SCRATCH_CHUNK, need->stop - need->start);
     if (buffer == NULL) {
         return VCZC_ERR_NO_MEMORY;
     }
-    int ret = decode_direct(chain, bytes, view, need, buffer, scratch);
+    int ret = decode_direct(chain, source, need, buffer, scratch);
     if (ret == 0) {
         vczi_ndcopy(out, &request->out, buffer + need->first, need->strides);
     }
     return ret;
 }
 
+static int decode_needed(const vczi_chain_t *chain, const source_t *source, const need_t *need,
+                         const vczi_request_t *request, void *out, vczi_scratch_t *scratch) {
+    return need->is_direct ? decode_direct(chain, source, need, out, scratch)
+                           : decode_scattered(chain, source, need, request, out, scratch);
+}
+
 int vczi_chain_decode(const vczi_chain_t *chain, vczi_span_t stored, const vczi_request_t *request, void *out,
-                      vczi_scratch_t *scratch) {
+                      vczi_kept_block_t *kept, vczi_scratch_t *scratch) {
     need_t need;
-    vczi_span_t view = {NULL, 0};
-    int ret = decode_outer(chain, &stored, 1, scratch);
+    source_t source = {stored, {NULL, 0}, kept};
+    int ret = decode_outer(chain, &source.stored, 1, scratch);
     if (ret == 0) {
-        ret = find_view(chain, stored, &view);
+        ret = find_view(chain, source.stored, &source.view);
     }
     if (ret != 0) {
         return ret;
     }
-    find_need(chain, request, view.data != NULL, &need);
-    if (need.is_direct) {
-        return decode_direct(chain, stored, view, &need, out, scratch);
+    find_need(chain, request, source.view.data != NULL || kept != NULL, &need);
+    return decode_needed(chain, &source, &need, request, out, scratch);
+}
+
+int vczi_chain_read_kept(const vczi_chain_t *chain, vczi_kept_block_t *kept, const vczi_request_t *request, void *out,
+                         bool *is_read, vczi_scratch_t *scratch) {
+    need_t need;
+    find_need(chain, request, true, &need);
+    *is_read = vczi_kept_block_holds(kept, need.start, need.stop);
+    if (!*is_read) {
+        return 0;
     }
-    return decode_scattered(chain, stored, view, &need, request, out, scratch);
+    const source_t source = {{NULL, 0}, {NULL, 0}, kept};
+    return decode_needed(chain, &source, &need, request, out, scratch);
+}
+
+bool vczi_chain_should_keep(const vczi_chain_t *chain, const vczi_request_t *request) {
+    if (chain->nbytes_codecs != 1 ||
+        (chain->bytes_codecs[0].ops->decode_kept == NULL && chain->chunk_nbytes > VCZI_MAX_KEPT_NBYTES)) {
+        return false;
+    }
+    int64_t nitems = 1;
+    for (int i = 0; i < chain->ndim; i++) {
+        nitems *= request->out.shape[i]; /* at most a chunk's */
+    }
+    return nitems <= chain->chunk_nitems / KEPT_PART;
 }
 
 int vczi_chain_decode_vlen(const vczi_chain_t *chain, vczi_span_t stored, vczi_span_t *raw, vczi_scratch_t *scratch) {

@@ -38,9 +38,18 @@ int vczi_chain_init(vczi_chain_t *chain, const vczi_document_t *doc, int64_t max
 /* True where a part of a chunk costs less than the whole. */
 bool vczi_chain_can_decode_part(const vczi_chain_t *chain);
 
-/* Decode what `request` wants of the chunk in `stored` into `out`, of items of fixed size. */
+/* Decode what `request` wants of the chunk in `stored` into `out`, of items of fixed size. `kept` is NULL, or what is
+ * kept of this chunk (or nothing): it serves where it can, and keeps what had to be decoded for a small part. */
 int vczi_chain_decode(const vczi_chain_t *chain, vczi_span_t stored, const vczi_request_t *request, void *out,
-                      vczi_scratch_t *scratch);
+                      vczi_kept_block_t *kept, vczi_scratch_t *scratch);
+
+/* The same out of what is kept of the chunk alone, without its stored bytes; *is_read is false where that is not
+ * enough. */
+int vczi_chain_read_kept(const vczi_chain_t *chain, vczi_kept_block_t *kept, const vczi_request_t *request, void *out,
+                         bool *is_read, vczi_scratch_t *scratch);
+
+/* True where keeping pays: the request is a small part of a chunk that has to be decompressed. */
+bool vczi_chain_should_keep(const vczi_chain_t *chain, const vczi_request_t *request);
 
 /* Decode a chunk of items of variable length down to its stored items (kernel/unvlen); valid until the scratch is used
  * again. That there are as many as the chunk holds has been checked. */

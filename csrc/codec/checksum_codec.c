@@ -53,7 +53,7 @@ static int crc32c_decode_unsized(const vczi_codec_t *self, vczi_span_t in, size_
     return checked_view(in, out);
 }
 
-static const vczi_codec_ops_t crc32c_ops = {NULL, crc32c_decode, crc32c_decode_unsized, crc32c_view};
+static const vczi_codec_ops_t crc32c_ops = {NULL, NULL, crc32c_decode, crc32c_decode_unsized, crc32c_view};
 
 int vczi_crc32c_set_codec(const vczi_codec_spec_t *spec, int variant, vczi_codec_t *codec) {
     (void) spec;

@@ -9,6 +9,7 @@
 
 #include "bytes.h"
 #include "document.h"
+#include "kept_block.h"
 #include "scratch.h"
 
 typedef struct vczi_codec vczi_codec_t;
@@ -19,6 +20,9 @@ typedef struct {
      * whole has NULL here. */
     int (*decode_range)(const vczi_codec_t *self, vczi_span_t in, size_t raw_nbytes, size_t start, size_t stop,
                         uint8_t *out, vczi_scratch_t *scratch);
+    /* The same through what is kept of the chunk, and keep what had to be decoded. NULL as above. */
+    int (*decode_kept)(const vczi_codec_t *self, vczi_span_t in, size_t raw_nbytes, size_t start, size_t stop,
+                       uint8_t *out, vczi_kept_block_t *kept, vczi_scratch_t *scratch);
     /* Decode all of the `out_nbytes` that `in` must hold. */
     int (*decode)(const vczi_codec_t *self, vczi_span_t in, uint8_t *out, size_t out_nbytes, vczi_scratch_t *scratch);
     /* Decode all that `in` holds, `max_nbytes` at most, into buffer `which` of the scratch. */

@@ -37,6 +37,17 @@ static int blosc_decode_range(const vczi_codec_t *self, vczi_span_t in, size_t r
     return ret;
 }
 
+static int blosc_decode_kept(const vczi_codec_t *self, vczi_span_t in, size_t raw_nbytes, size_t start, size_t stop,
+                             uint8_t *out, vczi_kept_block_t *kept, vczi_scratch_t *scratch) {
+    vczi_frame_t frame;
+    (void) self;
+    int ret = vczi_frame_init(&frame, in, raw_nbytes);
+    if (ret == 0) {
+        ret = vczi_frame_decode_kept(&frame, start, stop, out, kept, scratch);
+    }
+    return ret;
+}
+
 static int blosc_decode(const vczi_codec_t *self, vczi_span_t in, uint8_t *out, size_t out_nbytes,
                         vczi_scratch_t *scratch) {
     return blosc_decode_range(self, in, out_nbytes, 0, out_nbytes, out, scratch);
@@ -73,7 +84,8 @@ static int blosc_view(const vczi_codec_t *self, vczi_span_t in, size_t raw_nbyte
     return ret;
 }
 
-static const vczi_codec_ops_t blosc_ops = {blosc_decode_range, blosc_decode, blosc_decode_unsized, blosc_view};
+static const vczi_codec_ops_t blosc_ops = {blosc_decode_range, blosc_decode_kept, blosc_decode, blosc_decode_unsized,
+                                           blosc_view};
 
 int vczi_blosc_set_codec(const vczi_codec_spec_t *spec, int variant, vczi_codec_t *codec) {
     (void) spec;
@@ -94,7 +106,7 @@ static int zstd_decode_unsized(const vczi_codec_t *self, vczi_span_t in, size_t 
     return vczi_unzstd_unsized(in, max_nbytes, which, scratch, out);
 }
 
-static const vczi_codec_ops_t zstd_ops = {NULL, zstd_decode, zstd_decode_unsized, NULL};
+static const vczi_codec_ops_t zstd_ops = {NULL, NULL, zstd_decode, zstd_decode_unsized, NULL};
 
 int vczi_zstd_set_codec(const vczi_codec_spec_t *spec, int variant, vczi_codec_t *codec) {
     (void) spec;
@@ -113,7 +125,7 @@ static int inflate_decode_unsized(const vczi_codec_t *self, vczi_span_t in, size
     return vczi_inflate_unsized(in, self->variant, max_nbytes, which, scratch, out);
 }
 
-static const vczi_codec_ops_t inflate_ops = {NULL, inflate_decode, inflate_decode_unsized, NULL};
+static const vczi_codec_ops_t inflate_ops = {NULL, NULL, inflate_decode, inflate_decode_unsized, NULL};
 
 int vczi_inflate_set_codec(const vczi_codec_spec_t *spec, int variant, vczi_codec_t *codec) {
     (void) spec;
@@ -146,7 +158,7 @@ static int lz4_decode_unsized(const vczi_codec_t *self, vczi_span_t in, size_t m
     return ret;
 }
 
-static const vczi_codec_ops_t lz4_ops = {NULL, lz4_decode, lz4_decode_unsized, NULL};
+static const vczi_codec_ops_t lz4_ops = {NULL, NULL, lz4_decode, lz4_decode_unsized, NULL};
 
 int vczi_lz4_set_codec(const vczi_codec_spec_t *spec, int variant, vczi_codec_t *codec) {
     (void) spec;

@@ -179,7 +179,8 @@ typedef struct {
      * until `release` is called with *pin. */
     int (*get)(void *user, const char *key, uint64_t offset, size_t nbytes, const void **data, size_t *data_nbytes,
                void **pin);
-    /** Release what `get` pinned; NULL where nothing needs releasing. */
+    /** Release what `get` pinned, after each `get` that succeeded, also where it pinned nothing (*pin is then NULL); may be
+     * NULL itself where nothing ever needs releasing. */
     void (*release)(void *user, void *pin);
     /** The size of `key`; may be NULL: then `get` is called. */
     int (*size)(void *user, const char *key, uint64_t *nbytes);

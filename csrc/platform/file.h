@@ -80,4 +80,8 @@ int vczi_folder_list(const vczi_folder_t *folder, const char *name, vczi_entry_f
 /* Files of at least so many bytes are mapped, smaller ones read (measured: see the commit that set it). */
 #define VCZI_FILE_MAP_NBYTES ((uint64_t) 1 << 20)
 
+/* The same where only some pages will be looked at: a map of which three pages are touched costs as much as reading
+ * this. */
+#define VCZI_FILE_MAP_SPARSE_NBYTES ((uint64_t) 128 << 10)
+
 #endif

@@ -70,9 +70,8 @@ static void make_room(size_t more) {
     for (;;) {
         region_t region = {NULL, 0};
         lock_pool();
-        if (pages_pool.nkept > 0 &&
-            (pages_pool.nkept == MAX_KEPT || more > pages_pool.max_nbytes ||
-             pages_pool.kept_nbytes > pages_pool.max_nbytes - more)) {
+        if (pages_pool.nkept > 0 && (pages_pool.nkept == MAX_KEPT || more > pages_pool.max_nbytes ||
+                                     pages_pool.kept_nbytes > pages_pool.max_nbytes - more)) {
             region = take_kept(0);
         }
         unlock_pool();

@@ -10,8 +10,8 @@
 /* `nbytes` bytes, on a page border, of any content. NULL (and a failure) where there is no memory. */
 void *vczi_pages_alloc(size_t nbytes);
 
-/* Give them back; `nbytes` as asked for. NULL is nothing. They are kept for the next call within the bound, and the system
- * may take their content (not their place) where it needs memory. */
+/* Give them back; `nbytes` as asked for. NULL is nothing. They are kept for the next call within the bound, and the
+ * system may take their content (not their place) where it needs memory. */
 void vczi_pages_free(void *pages, size_t nbytes);
 
 /* How many bytes may be kept (256 MiB at first); 0 keeps none, and lets go of what is kept. */

@@ -4,10 +4,10 @@
  * an absent key; anything else that stands in the way is an error. */
 #include "directory.h"
 
+#include "ceilings.h"
 #include "checked.h"
 #include "file.h"
 #include "key.h"
-#include "ceilings.h"
 #include "mem.h"
 #include "range.h"
 #include "status.h"
@@ -51,9 +51,9 @@ static int read_range(const vczi_file_t *file, const vczi_range_t *range, vczi_s
     return room == NULL ? VCZC_ERR_NO_MEMORY : vczi_file_read(file, range->start, room, range->nbytes);
 }
 
-static int directory_get(void *self, const char *key, uint64_t offset, size_t nbytes, vczi_scratch_t *scratch,
-                         vczi_bytes_t *bytes) {
-    const directory_t *directory = self;
+/* Ranges of `map_nbytes` and more are mapped, shorter ones read. */
+static int fetch_range(const directory_t *directory, const char *key, uint64_t offset, size_t nbytes,
+                       uint64_t map_nbytes, vczi_scratch_t *scratch, vczi_bytes_t *bytes) {
     vczi_file_t file;
     vczi_range_t range;
     int ret = vczi_folder_open_file(&directory->folder, key, &file);
@@ -62,11 +62,19 @@ static int directory_get(void *self, const char *key, uint64_t offset, size_t nb
     }
     ret = vczi_range_init(&range, file.nbytes, offset, nbytes);
     if (ret == 0) {
-        ret = range.nbytes >= VCZI_FILE_MAP_NBYTES ? map_range(&file, &range, bytes)
-                                                   : read_range(&file, &range, scratch, bytes);
+        ret = range.nbytes >= map_nbytes ? map_range(&file, &range, bytes) : read_range(&file, &range, scratch, bytes);
     }
     vczi_file_close(&file); /* a map outlives it */
     return ret == 0 ? 0 : vczi_fail_prefix(ret, "'%s'", key);
+}
+
+static int directory_get(void *self, const char *key, uint64_t offset, size_t nbytes, vczi_scratch_t *scratch,
+                         vczi_bytes_t *bytes) {
+    return fetch_range(self, key, offset, nbytes, VCZI_FILE_MAP_NBYTES, scratch, bytes);
+}
+
+static int directory_get_sparse(void *self, const char *key, vczi_scratch_t *scratch, vczi_bytes_t *bytes) {
+    return fetch_range(self, key, 0, SIZE_MAX, VCZI_FILE_MAP_SPARSE_NBYTES, scratch, bytes);
 }
 
 static int directory_size(void *self, const char *key, uint64_t *nbytes) {
@@ -216,6 +224,7 @@ static void directory_will_need(void *self, const char *key) {
 const vczi_store_ops_t vczi_directory_ops = {
     .kind = VCZC_STORE_DIRECTORY,
     .get = directory_get,
+    .get_sparse = directory_get_sparse,
     .size = directory_size,
     .list = directory_list,
     .list_folder = directory_list_folder,

@@ -6,10 +6,10 @@
 
 #include "atomic.h"
 #include "callbacks.h"
+#include "ceilings.h"
 #include "checked.h"
 #include "directory.h"
 #include "file.h"
-#include "ceilings.h"
 #include "mem.h"
 #include "memory.h"
 #include "names.h"
@@ -71,6 +71,15 @@ void vczi_bytes_release(vczi_bytes_t *bytes) {
     *bytes = none;
 }
 
+/* What a kind's get left: on failure what it pinned is released, and the store is named. */
+static int end_get(const vczc_store_t *store, int ret, vczi_bytes_t *bytes) {
+    if (ret == 0) {
+        return 0;
+    }
+    vczi_bytes_release(bytes);
+    return fail_at(store, ret);
+}
+
 int vczi_store_get_range(vczc_store_t *store, const char *key, uint64_t offset, size_t nbytes, vczi_scratch_t *scratch,
                          vczi_bytes_t *bytes) {
     const vczi_bytes_t none = {0};
@@ -80,11 +89,21 @@ int vczi_store_get_range(vczc_store_t *store, const char *key, uint64_t offset, 
     if (ret == 0) {
         ret = store->ops->get(store->self, full.text, offset, nbytes, scratch, bytes);
     }
-    if (ret != 0) {
-        vczi_bytes_release(bytes);
-        return fail_at(store, ret);
+    return end_get(store, ret, bytes);
+}
+
+int vczi_store_get_sparse(vczc_store_t *store, const char *key, vczi_scratch_t *scratch, vczi_bytes_t *bytes) {
+    const vczi_bytes_t none = {0};
+    full_key_t full;
+    if (store->ops->get_sparse == NULL) {
+        return vczi_store_get(store, key, scratch, bytes);
     }
-    return 0;
+    *bytes = none;
+    int ret = find_key(store, key, &full);
+    if (ret == 0) {
+        ret = store->ops->get_sparse(store->self, full.text, scratch, bytes);
+    }
+    return end_get(store, ret, bytes);
 }
 
 int vczi_store_get(vczc_store_t *store, const char *key, vczi_scratch_t *scratch, vczi_bytes_t *bytes) {

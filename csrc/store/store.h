@@ -32,6 +32,9 @@ typedef struct {
      * VCZC_ERR_CORRUPT. On failure `bytes` may hold a pin, which store.c releases. */
     int (*get)(void *self, const char *key, uint64_t offset, size_t nbytes, vczi_scratch_t *scratch,
                vczi_bytes_t *bytes);
+    /* All bytes of `key`, of which a small part will be looked at: as `get`, by a map where that reads less. May be
+     * NULL. */
+    int (*get_sparse)(void *self, const char *key, vczi_scratch_t *scratch, vczi_bytes_t *bytes);
     int (*size)(void *self, const char *key, uint64_t *nbytes);
     /* Told each key that begins with `prefix`. What `tell` returns ends the listing and is returned. */
     int (*list)(void *self, const char *prefix, vczc_list_fn tell, void *user);
@@ -55,6 +58,8 @@ void vczi_store_release(vczc_store_t *store); /* NULL is nothing */
 int vczi_store_get(vczc_store_t *store, const char *key, vczi_scratch_t *scratch, vczi_bytes_t *bytes);
 int vczi_store_get_range(vczc_store_t *store, const char *key, uint64_t offset, size_t nbytes, vczi_scratch_t *scratch,
                          vczi_bytes_t *bytes);
+/* As vczi_store_get, where only a small part of the bytes will be looked at. */
+int vczi_store_get_sparse(vczc_store_t *store, const char *key, vczi_scratch_t *scratch, vczi_bytes_t *bytes);
 void vczi_bytes_release(vczi_bytes_t *bytes);
 int vczi_store_size(vczc_store_t *store, const char *key, uint64_t *nbytes);
 /* Every key that begins with `prefix` ("" or "a/b/"), relative to the store's own prefix; entries that are no part of a

@@ -69,15 +69,16 @@ static int grow(vczi_zip_index_t *self) {
     return set_room(self, size, self->checksums != NULL);
 }
 
+static void was_replaced(void *owner, uint32_t index) {
+    vczi_zip_index_t *self = owner;
+    self->entries[index].flags |= VCZI_ZIP_REPLACED;
+}
+
 /* Names to entries; where two have the same, the later one counts. */
 static int bind_names(vczi_zip_index_t *self) {
     const int ret = vczi_strmap_init(&self->map, self->nentries);
-    for (size_t i = 0; i < self->nentries && ret == 0; i++) {
-        uint32_t previous = VCZI_STRMAP_NONE;
-        vczi_strmap_put(&self->map, entry_name(self, (uint32_t) i), (uint32_t) i, entry_name, self, &previous);
-        if (previous != VCZI_STRMAP_NONE) {
-            self->entries[previous].flags |= VCZI_ZIP_REPLACED;
-        }
+    if (ret == 0) {
+        vczi_strmap_put_all(&self->map, self->nentries, entry_name, self, was_replaced, self);
     }
     return ret;
 }

@@ -43,6 +43,31 @@ static int dtype_of(const char *text, bool is_v3, vczi_dtype_t *dtype, bool *big
     return ret;
 }
 
+static const char *const v2_unsupported[] = {"\"<M8[s]\"", "\"<m8[ns]\"", "\"<c8\"",
+                                             "\"|V3\"",    "\"<f16\"",    "[[\"a\", \"<i4\"], [\"b\", \"<f4\"]]"};
+static const char *const v2_invalid[] = {"\"\"",
+                                         "\"<\"",
+                                         "\"<i\"",
+                                         "\"<i3\"",
+                                         "\"i4\"",
+                                         "\"|i4\"",
+                                         "\"=i4\"",
+                                         "\"<i4 \"",
+                                         "\"|b2\"",
+                                         "\"|S0\"",
+                                         "\"<U0\"",
+                                         "\"|U4\"",
+                                         "\"|S-1\"",
+                                         "\"|O8\"",
+                                         "\"x\"",
+                                         "5",
+                                         "null",
+                                         "{}",
+                                         "\"<i4\\u0000\"",
+                                         "\"|S1073741825\"",
+                                         "\"<U268435457\"",
+                                         "\"|S99999999999999999999999\""};
+
 static void types_of_format_2(void) {
     static const struct {
         const char *text;
@@ -61,30 +86,6 @@ static void types_of_format_2(void) {
         {"\"<U7\"", VCZC_FIXED_UTF32, 28, 4, false}, {"\">U12\"", VCZC_FIXED_UTF32, 48, 4, true},
         {"\"|O\"", VCZC_VLEN_UTF8, 0, 1, false},
     };
-    static const char *const unsupported[] = {"\"<M8[s]\"", "\"<m8[ns]\"", "\"<c8\"",
-                                              "\"|V3\"",    "\"<f16\"",    "[[\"a\", \"<i4\"], [\"b\", \"<f4\"]]"};
-    static const char *const invalid[] = {"\"\"",
-                                          "\"<\"",
-                                          "\"<i\"",
-                                          "\"<i3\"",
-                                          "\"i4\"",
-                                          "\"|i4\"",
-                                          "\"=i4\"",
-                                          "\"<i4 \"",
-                                          "\"|b2\"",
-                                          "\"|S0\"",
-                                          "\"<U0\"",
-                                          "\"|U4\"",
-                                          "\"|S-1\"",
-                                          "\"|O8\"",
-                                          "\"x\"",
-                                          "5",
-                                          "null",
-                                          "{}",
-                                          "\"<i4\\u0000\"",
-                                          "\"|S1073741825\"",
-                                          "\"<U268435457\"",
-                                          "\"|S99999999999999999999999\""};
     vczi_dtype_t dtype;
     bool big_endian;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
@@ -94,13 +95,13 @@ static void types_of_format_2(void) {
             fprintf(stderr, "    %s\n", good[i].text);
         }
     }
-    for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
-        CHECK_EQ(dtype_of(unsupported[i], false, &dtype, &big_endian), VCZC_ERR_UNSUPPORTED);
-        CHECK(reason_has(i < 5 ? unsupported[i] : "structured"));
+    for (size_t i = 0; i < sizeof(v2_unsupported) / sizeof(v2_unsupported[0]); i++) {
+        CHECK_EQ(dtype_of(v2_unsupported[i], false, &dtype, &big_endian), VCZC_ERR_UNSUPPORTED);
+        CHECK(reason_has(i < 5 ? v2_unsupported[i] : "structured"));
     }
-    for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
-        if (!CHECK_EQ(dtype_of(invalid[i], false, &dtype, &big_endian), VCZC_ERR_METADATA)) {
-            fprintf(stderr, "    %s\n", invalid[i]);
+    for (size_t i = 0; i < sizeof(v2_invalid) / sizeof(v2_invalid[0]); i++) {
+        if (!CHECK_EQ(dtype_of(v2_invalid[i], false, &dtype, &big_endian), VCZC_ERR_METADATA)) {
+            fprintf(stderr, "    %s\n", v2_invalid[i]);
         }
     }
     CHECK_EQ(dtype_of("\"|S1073741824\"", false, &dtype, &big_endian), 0);
