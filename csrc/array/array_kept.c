@@ -3,6 +3,7 @@
 #include "array_kept.h"
 
 #include "atomic.h"
+#include "ceilings.h"
 #include "mem.h"
 
 struct vczi_array_kept {
@@ -35,5 +36,8 @@ vczi_kept_block_t *vczi_array_kept_borrow(vczi_array_kept_t *self, int64_t chunk
 }
 
 void vczi_array_kept_return(vczi_array_kept_t *self) {
+    if (self->block.memory_nbytes > VCZI_MAX_KEPT_NBYTES) {
+        vczi_kept_block_clear(&self->block);
+    }
     (void) vczi_atomic_add(&self->nusers, -1);
 }

@@ -15,6 +15,12 @@
 /* A request of at most this part of a chunk keeps what it had to decompress: the next is likely to lie beside it. */
 #define KEPT_PART 4
 
+/* Runs of items that lie at least so far apart are unshuffled one by one (some 40 ns each), closer ones together. */
+#define RUN_SPAN_NBYTES 512
+
+/* Half of the usual second-level cache, less than the usual Blosc block of 512 KB. */
+#define SLAB_NBYTES ((int64_t) 256 << 10)
+
 /* ---- Preparing ---- */
 
 /* Strides, in items, of the array's axes in a chunk as stored: C order over the permuted axes. */
@@ -233,10 +239,83 @@ static int decode_scattered(const vczi_chain_t *chain, const source_t *source, c
     return ret;
 }
 
+/* The items of each run straight to their place: what is unshuffled is what is wanted. */
+static int decode_runs(const vczi_chain_t *chain, const source_t *source, const need_t *need, const vczi_runs_t *runs,
+                       void *out, vczi_scratch_t *scratch) {
+    int64_t index[VCZC_MAX_NDIM] = {0}, to = 0, from = (int64_t) (need->start + need->first);
+    int ret = 0;
+    do {
+        need_t run = {.start = (size_t) from, .stop = (size_t) from + runs->run_nbytes};
+        ret = decode_direct(chain, source, &run, (char *) out + to, scratch);
+    } while (ret == 0 && vczi_runs_next(runs, runs->ndim, index, &to, &from));
+    return ret;
+}
+
+/* Some rows at a time through a buffer that stays in the cache. */
+static int decode_slabs(const vczi_chain_t *chain, const source_t *source, const vczi_request_t *request, void *out,
+                        vczi_scratch_t *scratch) {
+    const int64_t row_nbytes = chain->strides[0] * request->step[0] * (int64_t) chain->item_nbytes;
+    const int64_t nrows = row_nbytes < SLAB_NBYTES ? SLAB_NBYTES / row_nbytes : 1;
+    const int64_t end = request->out.shape[0];
+    vczi_request_t slab = *request;
+    int ret = 0;
+    for (int64_t row = 0; row < end && ret == 0; row += nrows) {
+        need_t need;
+        slab.first[0] = request->first[0] + row * request->step[0];
+        slab.out.shape[0] = end - row < nrows ? end - row : nrows;
+        find_need(chain, &slab, true, &need);
+        ret = decode_scattered(chain, source, &need, &slab, (char *) out + row * request->out.strides[0], scratch);
+    }
+    return ret;
+}
+
+/* Items that do not lie together, of a chunk whose codec decodes parts: each block is decompressed once, and never all
+ * of them at a time. The first axis is the slowest in what is stored. */
+static int decode_in_parts(const vczi_chain_t *chain, const source_t *source, const need_t *need,
+                           const vczi_request_t *request, void *out, vczi_scratch_t *scratch) {
+    source_t parts = *source;
+    vczi_runs_t runs;
+    int64_t nruns = 1;
+    if (parts.kept == NULL) {
+        parts.kept = vczi_kept_block_of_scratch(scratch);
+        if (parts.kept == NULL) {
+            return VCZC_ERR_NO_MEMORY;
+        }
+    }
+    if (!vczi_runs_init(&runs, &request->out, need->strides)) {
+        return 0;
+    }
+    for (int i = 0; i < runs.ndim; i++) {
+        nruns *= runs.shape[i]; /* at most a chunk's items */
+    }
+    if ((int64_t) (need->stop - need->start) / nruns >= RUN_SPAN_NBYTES) {
+        return decode_runs(chain, &parts, need, &runs, out, scratch);
+    }
+    return decode_slabs(chain, &parts, request, out, scratch);
+}
+
+/* True where the stored items lie in C order, and a part of them can be decoded. */
+static bool can_decode_in_parts(const vczi_chain_t *chain, const source_t *source) {
+    if (chain->ndim == 0 || source->view.data != NULL || chain->bytes_codecs[0].ops->decode_kept == NULL) {
+        return false;
+    }
+    for (int i = 1; i < chain->ndim; i++) {
+        if (chain->strides[i] > chain->strides[i - 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int decode_needed(const vczi_chain_t *chain, const source_t *source, const need_t *need,
                          const vczi_request_t *request, void *out, vczi_scratch_t *scratch) {
-    return need->is_direct ? decode_direct(chain, source, need, out, scratch)
-                           : decode_scattered(chain, source, need, request, out, scratch);
+    if (need->is_direct) {
+        return decode_direct(chain, source, need, out, scratch);
+    }
+    if (can_decode_in_parts(chain, source)) {
+        return decode_in_parts(chain, source, need, request, out, scratch);
+    }
+    return decode_scattered(chain, source, need, request, out, scratch);
 }
 
 int vczi_chain_decode(const vczi_chain_t *chain, vczi_span_t stored, const vczi_request_t *request, void *out,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ceilings.h"
 #include "mem.h"
 #include "vczc.h"
 
@@ -43,4 +44,24 @@ bool vczi_kept_block_read(const vczi_kept_block_t *kept, size_t start, size_t st
 void vczi_kept_block_clear(vczi_kept_block_t *kept) {
     vczi_free_aligned(kept->memory);
     memset(kept, 0, sizeof(*kept));
+}
+
+static void *make_kept(void) {
+    return vczi_alloc_zeroed(1, sizeof(vczi_kept_block_t));
+}
+
+static void drop_kept(void *kept) {
+    vczi_kept_block_clear(kept);
+    vczi_free(kept);
+}
+
+vczi_kept_block_t *vczi_kept_block_of_scratch(vczi_scratch_t *scratch) {
+    vczi_kept_block_t *kept = vczi_scratch_context(scratch, VCZI_CONTEXT_KEPT, make_kept, drop_kept);
+    if (kept != NULL) {
+        kept->is_held = false;
+        if (kept->memory_nbytes > VCZI_MAX_KEPT_NBYTES) {
+            vczi_kept_block_clear(kept); /* one huge block does not stay for ever */
+        }
+    }
+    return kept;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "scratch.h"
 #include "shuffled.h"
 
 /* Zeroed it holds nothing. Which chunk it is of is the owner's to know. */
@@ -31,6 +32,10 @@ bool vczi_kept_block_holds(const vczi_kept_block_t *kept, size_t start, size_t s
 
 /* Raw bytes [start, stop) of the chunk into `out`; false where they do not lie in what is held. */
 bool vczi_kept_block_read(const vczi_kept_block_t *kept, size_t start, size_t stop, uint8_t *out);
+
+/* One that lives in the scratch, for the length of a call: it holds nothing at first. NULL (and a failure) where there
+ * is no memory. */
+vczi_kept_block_t *vczi_kept_block_of_scratch(vczi_scratch_t *scratch);
 
 /* Free and zero. */
 void vczi_kept_block_clear(vczi_kept_block_t *kept);

@@ -6,16 +6,6 @@
 
 #include "compiler.h"
 
-/* A copy with as few axes as it can have: `ndim` loops around runs of `run_nbytes` bytes that lie one after another on
- * both sides. */
-typedef struct {
-    int ndim;
-    size_t run_nbytes;
-    int64_t shape[VCZC_MAX_NDIM];
-    int64_t out_strides[VCZC_MAX_NDIM];
-    int64_t in_strides[VCZC_MAX_NDIM];
-} plan_t;
-
 /* Bytes of one side of a tile of a transpose: both sides of it stay in the first-level cache. */
 #define TILE_NITEMS 32
 
@@ -48,7 +38,7 @@ bool vczi_box_is_contiguous(const vczi_box_t *box) {
 
 /* Axes of length 1 go, neighbours that continue one another on both sides become one, and the innermost axis becomes
  * the run where it is dense. False where there is nothing to copy. */
-static bool plan_init(plan_t *plan, const vczi_box_t *box, const int64_t *in_strides) {
+bool vczi_runs_init(vczi_runs_t *runs, const vczi_box_t *box, const int64_t *in_strides) {
     int ndim = 0;
     for (int i = 0; i < box->ndim; i++) {
         if (box->shape[i] == 0) {
@@ -58,25 +48,25 @@ static bool plan_init(plan_t *plan, const vczi_box_t *box, const int64_t *in_str
             continue;
         }
         const int last = ndim - 1;
-        if (ndim > 0 && plan->out_strides[last] == box->strides[i] * box->shape[i] &&
-            plan->in_strides[last] == in_strides[i] * box->shape[i]) {
-            plan->shape[last] *= box->shape[i];
-            plan->out_strides[last] = box->strides[i];
-            plan->in_strides[last] = in_strides[i];
+        if (ndim > 0 && runs->out_strides[last] == box->strides[i] * box->shape[i] &&
+            runs->in_strides[last] == in_strides[i] * box->shape[i]) {
+            runs->shape[last] *= box->shape[i];
+            runs->out_strides[last] = box->strides[i];
+            runs->in_strides[last] = in_strides[i];
             continue;
         }
-        plan->shape[ndim] = box->shape[i];
-        plan->out_strides[ndim] = box->strides[i];
-        plan->in_strides[ndim] = in_strides[i];
+        runs->shape[ndim] = box->shape[i];
+        runs->out_strides[ndim] = box->strides[i];
+        runs->in_strides[ndim] = in_strides[i];
         ndim++;
     }
-    plan->run_nbytes = box->item_nbytes;
+    runs->run_nbytes = box->item_nbytes;
     const int64_t item = (int64_t) box->item_nbytes;
-    if (ndim > 0 && plan->out_strides[ndim - 1] == item && plan->in_strides[ndim - 1] == item) {
+    if (ndim > 0 && runs->out_strides[ndim - 1] == item && runs->in_strides[ndim - 1] == item) {
         ndim--;
-        plan->run_nbytes = box->item_nbytes * (size_t) plan->shape[ndim];
+        runs->run_nbytes = box->item_nbytes * (size_t) runs->shape[ndim];
     }
-    plan->ndim = ndim;
+    runs->ndim = ndim;
     return true;
 }
 
@@ -111,81 +101,79 @@ static VCZI_ALWAYS_INLINE void copy_axis(char *out, int64_t out_stride, const ch
 }
 
 /* The two innermost axes of a transpose, tile by tile, so that neither side leaves the cache between two visits. */
-static void copy_tiles(const plan_t *plan, char *out, const char *in) {
-    const int a = plan->ndim - 2, b = plan->ndim - 1;
-    for (int64_t i = 0; i < plan->shape[a]; i += TILE_NITEMS) {
-        const int64_t rows = plan->shape[a] - i < TILE_NITEMS ? plan->shape[a] - i : TILE_NITEMS;
-        for (int64_t j = 0; j < plan->shape[b]; j += TILE_NITEMS) {
-            const int64_t columns = plan->shape[b] - j < TILE_NITEMS ? plan->shape[b] - j : TILE_NITEMS;
+static void copy_tiles(const vczi_runs_t *runs, char *out, const char *in) {
+    const int a = runs->ndim - 2, b = runs->ndim - 1;
+    for (int64_t i = 0; i < runs->shape[a]; i += TILE_NITEMS) {
+        const int64_t rows = runs->shape[a] - i < TILE_NITEMS ? runs->shape[a] - i : TILE_NITEMS;
+        for (int64_t j = 0; j < runs->shape[b]; j += TILE_NITEMS) {
+            const int64_t columns = runs->shape[b] - j < TILE_NITEMS ? runs->shape[b] - j : TILE_NITEMS;
             for (int64_t k = 0; k < rows; k++) {
-                copy_axis(out + (i + k) * plan->out_strides[a] + j * plan->out_strides[b], plan->out_strides[b],
-                          in + (i + k) * plan->in_strides[a] + j * plan->in_strides[b], plan->in_strides[b], columns,
-                          plan->run_nbytes);
+                copy_axis(out + (i + k) * runs->out_strides[a] + j * runs->out_strides[b], runs->out_strides[b],
+                          in + (i + k) * runs->in_strides[a] + j * runs->in_strides[b], runs->in_strides[b], columns,
+                          runs->run_nbytes);
             }
         }
     }
 }
 
 /* Put the axis along which the input is densest beside the innermost one, where tiles use it. */
-static void plan_order(plan_t *plan) {
-    int densest = plan->ndim - 1;
-    for (int i = 0; i < plan->ndim; i++) {
-        const int64_t stride = plan->in_strides[i] < 0 ? -plan->in_strides[i] : plan->in_strides[i];
-        const int64_t least = plan->in_strides[densest] < 0 ? -plan->in_strides[densest] : plan->in_strides[densest];
+static void order_axes(vczi_runs_t *runs) {
+    int densest = runs->ndim - 1;
+    for (int i = 0; i < runs->ndim; i++) {
+        const int64_t stride = runs->in_strides[i] < 0 ? -runs->in_strides[i] : runs->in_strides[i];
+        const int64_t least = runs->in_strides[densest] < 0 ? -runs->in_strides[densest] : runs->in_strides[densest];
         if (stride < least) {
             densest = i;
         }
     }
-    if (densest >= plan->ndim - 2) {
+    if (densest >= runs->ndim - 2) {
         return;
     }
-    const int64_t shape = plan->shape[densest], out = plan->out_strides[densest], in = plan->in_strides[densest];
-    for (int i = densest; i < plan->ndim - 2; i++) {
-        plan->shape[i] = plan->shape[i + 1];
-        plan->out_strides[i] = plan->out_strides[i + 1];
-        plan->in_strides[i] = plan->in_strides[i + 1];
+    const int64_t shape = runs->shape[densest], out = runs->out_strides[densest], in = runs->in_strides[densest];
+    for (int i = densest; i < runs->ndim - 2; i++) {
+        runs->shape[i] = runs->shape[i + 1];
+        runs->out_strides[i] = runs->out_strides[i + 1];
+        runs->in_strides[i] = runs->in_strides[i + 1];
     }
-    plan->shape[plan->ndim - 2] = shape;
-    plan->out_strides[plan->ndim - 2] = out;
-    plan->in_strides[plan->ndim - 2] = in;
+    runs->shape[runs->ndim - 2] = shape;
+    runs->out_strides[runs->ndim - 2] = out;
+    runs->in_strides[runs->ndim - 2] = in;
 }
 
-/* Steps the outer `naxes` counters of the plan and the two places; false after the last. */
-static bool plan_next(const plan_t *plan, int naxes, int64_t *index, char **out, const char **in) {
+bool vczi_runs_next(const vczi_runs_t *runs, int naxes, int64_t *index, int64_t *out, int64_t *in) {
     for (int i = naxes - 1; i >= 0; i--) {
         index[i]++;
-        *out += plan->out_strides[i];
-        *in += plan->in_strides[i];
-        if (index[i] < plan->shape[i]) {
+        *out += runs->out_strides[i];
+        *in += runs->in_strides[i];
+        if (index[i] < runs->shape[i]) {
             return true;
         }
-        *out -= plan->out_strides[i] * plan->shape[i];
-        *in -= plan->in_strides[i] * plan->shape[i];
+        *out -= runs->out_strides[i] * runs->shape[i];
+        *in -= runs->in_strides[i] * runs->shape[i];
         index[i] = 0;
     }
     return false;
 }
 
 void vczi_ndcopy(void *out, const vczi_box_t *out_box, const void *in, const int64_t *in_strides) {
-    plan_t plan;
+    vczi_runs_t runs;
     int64_t index[VCZC_MAX_NDIM] = {0};
-    char *to = out;
-    const char *from = in;
-    if (!plan_init(&plan, out_box, in_strides)) {
+    int64_t to = 0, from = 0;
+    if (!vczi_runs_init(&runs, out_box, in_strides)) {
         return;
     }
-    if (plan.ndim == 0) {
-        memcpy(to, from, plan.run_nbytes);
+    if (runs.ndim == 0) {
+        memcpy(out, in, runs.run_nbytes);
         return;
     }
-    if (plan.ndim == 1) {
-        copy_axis(to, plan.out_strides[0], from, plan.in_strides[0], plan.shape[0], plan.run_nbytes);
+    if (runs.ndim == 1) {
+        copy_axis(out, runs.out_strides[0], in, runs.in_strides[0], runs.shape[0], runs.run_nbytes);
         return;
     }
-    plan_order(&plan);
+    order_axes(&runs);
     do {
-        copy_tiles(&plan, to, from);
-    } while (plan_next(&plan, plan.ndim - 2, index, &to, &from));
+        copy_tiles(&runs, (char *) out + to, (const char *) in + from);
+    } while (vczi_runs_next(&runs, runs.ndim - 2, index, &to, &from));
 }
 
 /* Fill `nbytes` (a multiple of the item) with the item, by doubling what is there. */
@@ -209,19 +197,18 @@ static bool item_is_one_byte(const char *item, size_t nbytes) {
 }
 
 void vczi_ndfill(void *out, const vczi_box_t *out_box, const void *item) {
-    plan_t plan;
+    vczi_runs_t runs;
     int64_t index[VCZC_MAX_NDIM] = {0};
-    char *to = out;
-    const char *unused = out;
-    if (out_box->item_nbytes == 0 || !plan_init(&plan, out_box, out_box->strides)) {
+    int64_t to = 0, unused = 0;
+    if (out_box->item_nbytes == 0 || !vczi_runs_init(&runs, out_box, out_box->strides)) {
         return;
     }
     const bool is_one_byte = item_is_one_byte(item, out_box->item_nbytes);
     do {
         if (is_one_byte) {
-            memset(to, *(const unsigned char *) item, plan.run_nbytes);
+            memset((char *) out + to, *(const unsigned char *) item, runs.run_nbytes);
         } else {
-            fill_run(to, plan.run_nbytes, item, out_box->item_nbytes);
+            fill_run((char *) out + to, runs.run_nbytes, item, out_box->item_nbytes);
         }
-    } while (plan_next(&plan, plan.ndim, index, &to, &unused));
+    } while (vczi_runs_next(&runs, runs.ndim, index, &to, &unused));
 }

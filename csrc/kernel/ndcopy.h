@@ -29,6 +29,23 @@ bool vczi_box_is_contiguous(const vczi_box_t *box);
  * on both sides are copied at once; transposes go in tiles. */
 void vczi_ndcopy(void *out, const vczi_box_t *out_box, const void *in, const int64_t *in_strides);
 
+/* A copy with as few axes as it can have: `ndim` loops around runs of `run_nbytes` bytes that lie one after another on
+ * both sides. */
+typedef struct {
+    int ndim;
+    size_t run_nbytes;
+    int64_t shape[VCZC_MAX_NDIM];
+    int64_t out_strides[VCZC_MAX_NDIM];
+    int64_t in_strides[VCZC_MAX_NDIM];
+} vczi_runs_t;
+
+/* False where there is nothing to copy. */
+bool vczi_runs_init(vczi_runs_t *runs, const vczi_box_t *box, const int64_t *in_strides);
+
+/* Step the first `naxes` counters (`index`, zeroed at first) and the places of both sides, in bytes; false after the
+ * last. */
+bool vczi_runs_next(const vczi_runs_t *runs, int naxes, int64_t *index, int64_t *out, int64_t *in);
+
 /* Write `item` (item_nbytes bytes) to every place of the box. */
 void vczi_ndfill(void *out, const vczi_box_t *out_box, const void *item);
 

@@ -35,7 +35,7 @@ uint8_t *vczi_scratch_buffer(vczi_scratch_t *scratch, int which, size_t nbytes);
 uint8_t *vczi_scratch_grow(vczi_scratch_t *scratch, int which, size_t nbytes, size_t keep_nbytes);
 
 /* A decoder's context that lives as long as the scratch: made by `make` at first use, freed by `drop`. */
-enum { VCZI_CONTEXT_ZSTD = 0, VCZI_CONTEXT_INFLATE = 1, VCZI_NCONTEXTS = 2 };
+enum { VCZI_CONTEXT_ZSTD = 0, VCZI_CONTEXT_INFLATE = 1, VCZI_CONTEXT_KEPT = 2, VCZI_NCONTEXTS = 3 };
 void *vczi_scratch_context(vczi_scratch_t *scratch, int which, void *(*make)(void), void (*drop)(void *));
 
 #endif

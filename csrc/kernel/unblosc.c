@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ceilings.h"
 #include "inflate.h"
 #include "status.h"
 #include "unblosclz.h"
@@ -274,18 +273,24 @@ static int decode_plain(const vczi_frame_t *frame, block_t *block, size_t begin,
     return 0;
 }
 
-/* Decode a whole block of bit planes by zstd, leaving out those at the end that it says are zero. */
+/* Decode a whole block of bit planes by zstd, leaving out those at the end that it says are zero. What lies behind the
+ * last whole item is in no plane: it is read where it is. */
 static int decode_bit_planes(block_t *block, vczi_span_t stream, uint8_t *planes, vczi_scratch_t *scratch) {
     size_t nwritten;
     const int ret = vczi_unzstd_trimmed(stream, planes, block->raw_nbytes, &nwritten, scratch);
     if (ret != 0) {
         return ret;
     }
-    const size_t plane_nbytes = block->raw_nbytes / (8 * block->item_nbytes);
+    const size_t plane_nbytes = block->raw_nbytes / block->item_nbytes / 8;
+    const size_t all_nbytes = 8 * block->item_nbytes * plane_nbytes;
     const size_t nlive = (nwritten + plane_nbytes - 1) / plane_nbytes;
-    block->nlive = nlive <= VCZI_UNSHUFFLE_MAX_NLIVE ? nlive : 8 * block->item_nbytes;
-    const size_t needed = nlive <= VCZI_UNSHUFFLE_MAX_NLIVE ? nlive * plane_nbytes : block->raw_nbytes;
-    memset(planes + nwritten, 0, needed - nwritten);
+    if (nlive > VCZI_UNSHUFFLE_MAX_NLIVE) {
+        memset(planes + nwritten, 0, block->raw_nbytes - nwritten);
+        return 0;
+    }
+    block->nlive = nlive;
+    memset(planes + nwritten, 0, nlive * plane_nbytes - nwritten);
+    memset(planes + all_nbytes, 0, block->raw_nbytes - all_nbytes);
     return 0;
 }
 
@@ -426,5 +431,5 @@ int vczi_frame_decode(const vczi_frame_t *frame, size_t start, size_t stop, uint
 
 int vczi_frame_decode_kept(const vczi_frame_t *frame, size_t start, size_t stop, uint8_t *out, vczi_kept_block_t *kept,
                            vczi_scratch_t *scratch) {
-    return decode_blocks(frame, start, stop, out, frame->block_nbytes <= VCZI_MAX_KEPT_NBYTES ? kept : NULL, scratch);
+    return decode_blocks(frame, start, stop, out, kept, scratch);
 }

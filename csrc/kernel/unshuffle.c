@@ -314,10 +314,9 @@ static bool plane_is_constant(const uint8_t *plane, size_t nbytes) {
     return memcmp(plane, plane + 1, nbytes - 1) == 0;
 }
 
-/* How many of eight planes are left when those at the top that are zero are taken away: genotypes need one or two.
- * This reads memory that `bits` would read too, and a plane that is not zero says so in its first bytes. */
-static size_t count_live(const uint8_t *planes, size_t stride, size_t ngroups) {
-    size_t nlive = 8;
+/* How many of `nlive` planes are left when those at the top that are zero are taken away: genotypes need one or two.
+ * This reads memory that is to be read anyway, and a plane that is not zero says so in its first bytes. */
+static size_t count_live(const uint8_t *planes, size_t stride, size_t nlive, size_t ngroups) {
     while (nlive > 0) {
         const uint8_t *top = planes + (nlive - 1) * stride;
         if (top[0] != 0 || !plane_is_constant(top, ngroups)) break;
@@ -329,7 +328,7 @@ static size_t count_live(const uint8_t *planes, size_t stride, size_t ngroups) {
 /* One byte of each item; planes from `nlive` on are zero. */
 static void unshuffle_bits(const vczi_unshuffle_kernels_t *kernels, const uint8_t *planes, size_t stride, size_t nlive,
                            size_t ngroups, uint8_t *out) {
-    if (nlive >= 8 && ngroups >= MIN_COUNTED_NGROUPS) nlive = count_live(planes, stride, ngroups);
+    if (ngroups >= MIN_COUNTED_NGROUPS) nlive = count_live(planes, stride, nlive < 8 ? nlive : 8, ngroups);
     if (nlive == 0) {
         memset(out, 0, 8 * ngroups);
     } else if (nlive == 1 && planes[0] == UINT8_MAX && plane_is_constant(planes, ngroups)) {

@@ -150,6 +150,7 @@ static int fail_without_end(vczi_span_t archive, bool has_candidate) {
 
 int vczi_zip_find_directory(vczi_span_t archive, vczi_zip_directory_t *directory) {
     bool has_candidate = false;
+    bool has_split = false;
     if (archive.nbytes < END_NBYTES) {
         return fail_without_end(archive, false);
     }
@@ -166,10 +167,14 @@ int vczi_zip_find_directory(vczi_span_t archive, vczi_zip_directory_t *directory
             case END_IS_GOOD:
                 return 0;
             case END_IS_SPLIT:
-                return vczi_fail(VCZC_ERR_UNSUPPORTED, "a zip archive that is split into several files is not read");
+                has_split = true; /* unless it is part of a comment */
+                break;
             case END_IS_ENCRYPTED:
                 return vczi_fail(VCZC_ERR_UNSUPPORTED, "a zip archive whose directory is encrypted is not read");
         }
+    }
+    if (has_split) {
+        return vczi_fail(VCZC_ERR_UNSUPPORTED, "a zip archive that is split into several files is not read");
     }
     return fail_without_end(archive, has_candidate);
 }

@@ -301,6 +301,92 @@ static void test_chunk_ceiling(void) {
     vczc_store_close(store);
 }
 
+/* ---- Parts of chunks of many Blosc blocks ---- */
+
+enum { WIDE_ROWS = 70, WIDE_COLUMNS = 1100, WIDE_CHUNK_ROWS = 32, WIDE_CHUNK_COLUMNS = 500, WIDE_BLOCK_NBYTES = 4096 };
+
+static uint16_t wide_at(int64_t i, int64_t j) {
+    return (uint16_t) ((i * 131 + j * 7) % 251 + (j % 97 == 0 ? i << 8 : 0));
+}
+
+static vczc_array_t *open_wide(int shuffle, const char *codec) {
+    maker_t maker = {.nentries = 0};
+    vczc_array_t *array = NULL;
+    static uint16_t chunk[WIDE_CHUNK_ROWS * WIDE_CHUNK_COLUMNS];
+    static uint8_t stored[sizeof(chunk) + BLOSC_MAX_OVERHEAD];
+    char key[16];
+    add_text(&maker, ".zarray",
+             "{\"zarr_format\": 2, \"shape\": [70, 1100], \"chunks\": [32, 500], \"dtype\": \"<u2\", \"order\": \"C\","
+             " \"compressor\": {\"id\": \"blosc\"}, \"filters\": null, \"fill_value\": 0}");
+    for (int c = 0; c < 9; c++) {
+        for (int k = 0; k < WIDE_CHUNK_ROWS * WIDE_CHUNK_COLUMNS; k++) {
+            chunk[k] = wide_at(c / 3 * WIDE_CHUNK_ROWS + k / WIDE_CHUNK_COLUMNS,
+                               c % 3 * WIDE_CHUNK_COLUMNS + k % WIDE_CHUNK_COLUMNS);
+        }
+        const int nbytes = blosc_compress_ctx(5, shuffle, 2, sizeof(chunk), chunk, stored, sizeof(stored), codec,
+                                              WIDE_BLOCK_NBYTES, 1);
+        snprintf(key, sizeof(key), "%d.%d", c / 3, c % 3);
+        add(&maker, key, stored, (size_t) nbytes);
+    }
+    vczc_store_t *store = finish(&maker);
+    CHECK_EQ(vczc_array_open(&array, store, ""), 0);
+    vczc_store_close(store);
+    return array;
+}
+
+static uint32_t random_state = 7;
+
+static int64_t random_below(int64_t limit) {
+    random_state = random_state * 1664525u + 1013904223u;
+    return (int64_t) (random_state >> 8) % limit;
+}
+
+/* One selection, in memory of its exact size. */
+static bool selection_is_right(const vczc_array_t *array, const int64_t *start, const int64_t *stop,
+                               const int64_t *step) {
+    const int64_t n0 = (stop[0] - start[0] + step[0] - 1) / step[0], n1 = (stop[1] - start[1] + step[1] - 1) / step[1];
+    const int64_t strides[2] = {2 * n1, 2};
+    const vczc_selection_t selection = {start, stop, step, 1 + (int) random_below(2)};
+    uint16_t *out = malloc((size_t) (n0 * n1) * 2);
+    if (out == NULL) return false;
+    bool is_right = CHECK_EQ(vczc_array_read_selection(array, &selection, out, strides), 0);
+    for (int64_t k = 0; k < n0 * n1 && is_right; k++) {
+        is_right = CHECK_EQ(out[k], wide_at(start[0] + k / n1 * step[0], start[1] + k % n1 * step[1]));
+    }
+    free(out);
+    return is_right;
+}
+
+/* Rows in any order, narrow and wide boxes, short and long steps: what is kept never shows. */
+static void test_parts_of_chunks(void) {
+    static const char *const codecs[] = {"zstd", "lz4", "blosclz", "zlib"};
+    for (int form = 0; form < 12; form++) {
+        vczc_array_t *array = open_wide(form % 3, codecs[form / 3]);
+        REQUIRE(array != NULL);
+        for (int round = 0; round < 300; round++) {
+            int64_t start[2], stop[2], step[2] = {1, 1};
+            start[0] = random_below(WIDE_ROWS);
+            start[1] = random_below(WIDE_COLUMNS);
+            stop[0] = start[0] + 1 + (round % 3 == 0 ? 0 : random_below(WIDE_ROWS - start[0]));
+            stop[1] = start[1] + 1 + random_below(WIDE_COLUMNS - start[1]);
+            if (round % 4 == 0) {
+                start[1] = 0;
+                stop[1] = WIDE_COLUMNS;
+            }
+            if (round % 5 == 0) {
+                step[0] = 1 + random_below(40);
+                step[1] = 1 + random_below(600);
+            }
+            if (!selection_is_right(array, start, stop, step)) {
+                fprintf(stderr, "    form %d, round %d\n", form, round);
+                vczc_array_close(array);
+                return;
+            }
+        }
+        vczc_array_close(array);
+    }
+}
+
 /* ---- Text ---- */
 
 enum { TEXTS = 5, TEXT_CHUNK = 2 };
@@ -426,6 +512,7 @@ int main(void) {
     RUN(test_first_error_counts);
     RUN(test_arguments);
     RUN(test_chunk_ceiling);
+    RUN(test_parts_of_chunks);
     RUN(test_strings);
     RUN(test_strings_absent_chunk);
     RUN(test_strings_damaged);

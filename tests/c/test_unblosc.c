@@ -73,6 +73,9 @@ static bool check_range(const vczi_frame_t *frame, vczi_kept_block_t *kept, size
     memset(out, CANARY, 32 + (stop - start));
     bool is_right = CHECK_EQ(vczi_frame_decode(frame, start, stop, out + 32, scratch), 0);
     is_right = is_right && CHECK_MEM(out + 32, raw + start, stop - start);
+    memset(out + 32, CANARY, stop - start);
+    is_right = is_right && CHECK_EQ(vczi_frame_decode_kept(frame, start, stop, out + 32, kept, scratch), 0);
+    is_right = is_right && CHECK_MEM(out + 32, raw + start, stop - start);
     for (int i = 0; i < 32; i++)
         is_right = is_right && CHECK_EQ(out[i], CANARY);
     if (!is_right) fprintf(stderr, "    bytes [%zu, %zu) of %zu\n", start, stop, frame->raw_nbytes);
@@ -175,23 +178,18 @@ static void test_large_bit_shuffled(void) {
     }
 }
 
-/* A last block with bytes behind its last item: no plane has them, and zstd may count them among the zeros. */
+/* A last block with a byte behind its last item: it is in no plane, and zstd counts it among the zeros. Two planes of
+ * more than 64 KB are all that zstd's first block of 128 KB needs, so that the others are left out. */
 static void test_zeros_behind_the_planes(void) {
-    for (size_t item_nbytes = 2; item_nbytes <= 5; item_nbytes++) {
-        for (size_t rest = 0; rest < item_nbytes; rest++) {
-            const size_t block_nbytes = 40000 * item_nbytes;
-            const size_t nbytes = 2 * block_nbytes - 800 * item_nbytes + rest;
-            fill_raw(DATA_NOISE, block_nbytes, item_nbytes); /* what is left in scratch is not zero */
-            memset(raw + block_nbytes, 0, nbytes - block_nbytes);
-            for (size_t i = block_nbytes; i < nbytes - item_nbytes; i += 7 * item_nbytes)
-                raw[i] = 1;
-            const size_t n = pack("zstd", 7, BLOSC_BITSHUFFLE, item_nbytes, nbytes, block_nbytes);
-            if (!check_frame(n, nbytes)) {
-                fprintf(stderr, "    items of %zu, and %zu bytes\n", item_nbytes, rest);
-                return;
-            }
-        }
+    const size_t block_nbytes = 1060000;
+    const size_t nbytes = 2 * block_nbytes - 1600 + 1;
+    fill_raw(DATA_NOISE, block_nbytes, 2); /* what is left in scratch is not zero */
+    memset(raw + block_nbytes, 0, nbytes - block_nbytes);
+    for (size_t i = block_nbytes; i < nbytes - 1; i += 14) {
+        raw[i] = 1;
     }
+    split_as_usual();
+    check_frame(pack("zstd", 7, BLOSC_BITSHUFFLE, 2, nbytes, block_nbytes), nbytes);
 }
 
 /* The trimmed decoder says true things: what it leaves out is zero, and for genotypes it is most of the block. */
