@@ -45,7 +45,7 @@ def _equals(values: npt.ArrayLike, number: int, text: str) -> np.ndarray[Any, np
         found = array == text.encode()
     elif kind == "O":
         found = (array == text) | (array == text.encode())
-    elif kind in "bu":
+    elif kind in "ub":
         found = np.zeros(array.shape, np.bool_)  # neither has room for one
     else:
         msg = f"VCF Zarr has no missing value of type {array.dtype}"

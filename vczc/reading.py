@@ -78,11 +78,13 @@ def place_strings(
     return view
 
 
-def read_orthogonal(array: _core.Array, wanted: Orthogonal) -> np.ndarray[Any, Any]:
+def read_orthogonal(
+    array: _core.Array, wanted: Orthogonal, threads: int | None = None
+) -> np.ndarray[Any, Any]:
     """The items at the places wanted along each axis; every chunk is decoded once."""
     ranges = tuple([p for p in wanted.places if isinstance(p, range)])
     if len(ranges) == len(wanted.places):
-        return read_box(array, box_of(ranges, wanted.kept))
+        return read_box(array, box_of(ranges, wanted.kept), None, threads)
     as_text = array._item_dtype is None and array._is_text
     all_kept = (True,) * array.ndim
     shape = tuple(len(p) for p in wanted.places)
@@ -90,10 +92,10 @@ def read_orthogonal(array: _core.Array, wanted: Orthogonal) -> np.ndarray[Any, A
     for pieces in itertools.product(*_pieces(array, wanted.places)):
         box = box_of(tuple(p.span for p in pieces), all_kept)
         if as_text and array._text_as == "bytes":
-            strings = array._box_strings(box.start, box.stop, box.step)
+            strings = array._box_strings(box.start, box.stop, box.step, _nthreads(threads))
             part = _strings.to_numpy(strings, box.shape, "raw")
         else:
-            part = read_box(array, box)
+            part = read_box(array, box, None, threads)
         for axis, piece in enumerate(pieces):
             if piece.picked is not None:
                 part = part.take(piece.picked, axis)

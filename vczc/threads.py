@@ -17,7 +17,7 @@ def set_threads(n: int | None) -> None:
 
 
 def set_buffer_pool(nbytes: int) -> None:
-    """Let the process keep `nbytes` of freed results for the next ones: 256 MiB at first, 0 for none.
+    """Let the process keep `nbytes` of freed results for the next ones (first 256 MiB; 0: none).
 
     Results of 8 MiB and more lie in huge pages that are used again once their array is gone; new
     pages cost more than decoding into them. The system may reclaim them where memory is short.

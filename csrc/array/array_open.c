@@ -111,3 +111,8 @@ int vczi_array_check_coords(const vczc_array_t *array, const int64_t *coords) {
     }
     return vczi_fail_where(ret, array->path, "", coords, grid->ndim);
 }
+
+int vczi_array_fail_chunk(const vczc_array_t *array, int code, const char *key, const int64_t *coords) {
+    (void) vczi_fail_prefix(code, "%s", vczi_store_location(array->store));
+    return vczi_fail_where(code, array->path, key, coords, array->doc->grid.ndim);
+}

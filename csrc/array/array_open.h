@@ -30,6 +30,9 @@ void vczi_array_close(vczc_array_t *array);
 /* Write the chunk's key. VCZC_ERR_STORE where it is too long for any store. */
 int vczi_array_key(const vczc_array_t *array, const int64_t *coords, char *key, size_t key_nbytes);
 
+/* A failure to decode what is stored of a chunk: add the store, and where the chunk is. Returns `code`. */
+int vczi_array_fail_chunk(const vczc_array_t *array, int code, const char *key, const int64_t *coords);
+
 /* VCZC_ERR_INDEX, with the place, where the coordinates are not in the grid. */
 int vczi_array_check_coords(const vczc_array_t *array, const int64_t *coords);
 

@@ -27,7 +27,7 @@ int vczi_array_fetch(const vczc_array_t *array, const int64_t *coords, bool is_s
         if (!(array->flags & VCZC_MISSING_IS_ERROR)) {
             return ret;
         }
-        ret = vczi_fail(VCZC_ERR_MISSING_CHUNK, "the chunk is not stored");
+        ret = vczi_fail(VCZC_ERR_MISSING_CHUNK, "%s: the chunk is not stored", vczi_store_location(array->store));
     }
     return ret == 0 ? 0 : vczi_fail_where(ret, array->path, key, coords, array->doc->grid.ndim);
 }
@@ -46,7 +46,7 @@ static int decode_chunk(const vczc_array_t *array, const int64_t *coords, const 
         ret = vczi_chain_decode(&array->chain, bytes.span, request, out, kept, scratch);
         vczi_bytes_release(&bytes);
         if (ret != 0) {
-            ret = vczi_fail_where(ret, array->path, key, coords, array->doc->grid.ndim);
+            ret = vczi_array_fail_chunk(array, ret, key, coords);
         }
     }
     return ret;

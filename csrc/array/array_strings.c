@@ -182,7 +182,7 @@ static int decode_job(void *user, int64_t number) {
     } else if (ret == 0) {
         ret = decode_texts(read, &job, bytes.span, &read->pieces[number], scratch);
         if (ret != 0) {
-            ret = vczi_fail_where(ret, array->path, key, job.coords, array->doc->grid.ndim);
+            ret = vczi_array_fail_chunk(array, ret, key, job.coords);
         }
     }
     vczi_bytes_release(&bytes);

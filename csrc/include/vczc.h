@@ -110,8 +110,8 @@ VCZC_API int vczc_get_threads(void);
 /* ---- Memory for results ---- */
 
 /**
- * Memory for a large result: whole pages, huge ones where the system has them, of any content. A caller that decodes into
- * memory of its own needs neither this nor its pool. Free with vczc_buffer_free.
+ * Memory for a large result: whole pages, huge ones where the system has them, of any content. A caller that decodes
+ * into memory of its own needs neither this nor its pool. Free with vczc_buffer_free.
  * @return NULL where there is no memory.  @since 0.1
  */
 VCZC_API void *vczc_buffer_alloc(size_t nbytes);
@@ -179,8 +179,8 @@ typedef struct {
      * until `release` is called with *pin. */
     int (*get)(void *user, const char *key, uint64_t offset, size_t nbytes, const void **data, size_t *data_nbytes,
                void **pin);
-    /** Release what `get` pinned, after each `get` that succeeded, also where it pinned nothing (*pin is then NULL); may be
-     * NULL itself where nothing ever needs releasing. */
+    /** Release what `get` pinned, after each `get` that succeeded, also where it pinned nothing (*pin is then NULL);
+     * may be NULL itself where nothing ever needs releasing. */
     void (*release)(void *user, void *pin);
     /** The size of `key`; may be NULL: then `get` is called. */
     int (*size)(void *user, const char *key, uint64_t *nbytes);

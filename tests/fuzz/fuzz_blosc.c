@@ -21,23 +21,28 @@ static uint8_t *new_bytes(size_t nbytes) {
 }
 
 static void check_part(const vczi_frame_t *frame, const uint8_t *whole, size_t start, size_t stop,
-                       vczi_scratch_t *scratch) {
+                       vczi_kept_block_t *kept, vczi_scratch_t *scratch) {
     uint8_t *part = new_bytes(stop - start);
     if (vczi_frame_decode(frame, start, stop, part, scratch) != 0) abort();
+    if (memcmp(part, whole + start, stop - start) != 0) abort();
+    memset(part, 0xA5, stop - start);
+    if (vczi_frame_decode_kept(frame, start, stop, part, kept, scratch) != 0) abort();
     if (memcmp(part, whole + start, stop - start) != 0) abort();
     free(part);
 }
 
-/* Parts whose borders the input chooses, in its last bytes. */
+/* Parts whose borders the input chooses, in its last bytes; each also through the block that is kept. */
 static void check_parts(const vczi_frame_t *frame, const uint8_t *whole, vczi_span_t input, vczi_scratch_t *scratch) {
+    vczi_kept_block_t kept = {0};
     for (size_t i = 1; i <= 4 && 4 * i <= input.nbytes; i++) {
         const uint32_t number = vczi_load_u32le(input.data + input.nbytes - 4 * i);
         const size_t start = (number >> 8) % (frame->raw_nbytes + 1);
         const size_t left = frame->raw_nbytes - start;
         const size_t wanted = number & 0xFF;
-        check_part(frame, whole, start, wanted < left ? start + wanted : frame->raw_nbytes, scratch);
-        check_part(frame, whole, start, frame->raw_nbytes, scratch);
+        check_part(frame, whole, start, wanted < left ? start + wanted : frame->raw_nbytes, &kept, scratch);
+        check_part(frame, whole, start, frame->raw_nbytes, &kept, scratch);
     }
+    vczi_kept_block_clear(&kept);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes) {
