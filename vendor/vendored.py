@@ -219,16 +219,17 @@ def public_include_dirs() -> tuple[Path, ...]:
     return (blosc / "blosc", blosc / ZSTD, blosc / LZ4, blosc / ZLIB, HERE / "yyjson")
 
 
-def groups() -> list[Group]:
-    """Everything that is compiled, once `obtain` has run."""
-    return [*_blosc_groups(), _lz4_group(), _zlib_group(), _zstd_group(), _yyjson_group()]
+def groups(*, x86: bool | None = None) -> list[Group]:
+    """Everything that is compiled, once `obtain` has run; for this machine, or as `x86` says."""
+    x86 = is_x86() if x86 is None else x86
+    return [*_blosc_groups(x86), _lz4_group(), _zlib_group(), _zstd_group(x86), _yyjson_group()]
 
 
-def _blosc_groups() -> list[Group]:
+def _blosc_groups(x86: bool) -> list[Group]:
     root = HERE / "c-blosc"
     source = root / "blosc"
     codecs = tuple(root / folder for folder in (LZ4, ZLIB, ZSTD))
-    simd = {"sse2": ("-msse2", None), "avx2": ("-mavx2", "/arch:AVX2")} if is_x86() else {}
+    simd = {"sse2": ("-msse2", None), "avx2": ("-mavx2", "/arch:AVX2")} if x86 else {}
     portable = {path for path in source.glob("*.c") if not path.stem.endswith(("-sse2", "-avx2"))}
     defines = [("HAVE_LZ4", "1"), ("HAVE_ZLIB", "1"), ("HAVE_ZSTD", "1")]
     defines += [(f"SHUFFLE_{name.upper()}_ENABLED", "1") for name in simd]
@@ -255,14 +256,14 @@ def _zlib_group() -> Group:
     return Group("zlib", files, (root,))
 
 
-def _zstd_group() -> Group:
+def _zstd_group(x86: bool) -> Group:
     """Single-threaded (ZSTD_MULTITHREAD is not defined), without legacy formats."""
     root = HERE / "c-blosc" / ZSTD
     parts = ("common", "compress", "decompress")
     files = [path for part in parts for path in root.glob(f"{part}/*.c")]
     defines = [("ZSTD_LEGACY_SUPPORT", "0"), ("ZSTD_TRACE", "0"), ("XXH_NAMESPACE", "ZSTD_")]
     defines += [("ZSTDLIB_VISIBLE", ""), ("ZSTDERRORLIB_VISIBLE", "")]
-    if is_x86() and sys.platform in ("linux", "darwin"):
+    if x86 and sys.platform in ("linux", "darwin"):
         files.append(root / "decompress" / "huf_decompress_amd64.S")
     else:
         defines.append(("ZSTD_DISABLE_ASM", "1"))
