@@ -36,8 +36,12 @@ READING = {
     "open",
     "open_array",
     "open_group",
+    "region",
+    "samples",
     "set_buffer_pool",
     "set_threads",
+    "stream",
+    "to_arrow",
 }
 
 

@@ -4,6 +4,7 @@
 
 from vczc._core import version as _version
 from vczc.array import Array
+from vczc.arrow import to_arrow
 from vczc.blocks import Blocks
 from vczc.embed import get_include, get_library_dir
 from vczc.errors import (
@@ -16,9 +17,12 @@ from vczc.errors import (
     UnsupportedError,
 )
 from vczc.group import Group
+from vczc.ids import samples
 from vczc.missing import is_fill, is_missing
 from vczc.opening import open, open_array, open_group
+from vczc.regions import region
 from vczc.stores import DirectoryStore, MemoryStore, ZipStore
+from vczc.stream import stream
 from vczc.threads import set_buffer_pool, set_threads
 
 __version__ = _version()
@@ -45,6 +49,10 @@ __all__ = [
     "open",
     "open_array",
     "open_group",
+    "region",
+    "samples",
     "set_buffer_pool",
     "set_threads",
+    "stream",
+    "to_arrow",
 ]

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) The vczc developers
+"""Parts of several arrays along the variants axis, decoded ahead within a budget of memory."""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from collections import deque
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from vczc import _core, selection
+from vczc.errors import MetadataError
+from vczc.ids import array_of, sample_places
+from vczc.parts import Field, Plan
+from vczc.regions import region as find_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from concurrent.futures import Future, ThreadPoolExecutor
+    from types import TracebackType
+
+    from vczc.array import Array
+    from vczc.group import Group
+    from vczc.parts import Ndarray, Part, Task
+    from vczc.regions import Overlap, Regions
+    from vczc.selection import Index
+
+# A thread is given about this much to decode at a time: handing it over takes some 20 µs.
+_JOB_NBYTES = 1 << 20
+_MAX_JOB_PARTS = 64
+
+_MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", re.IGNORECASE)
+
+
+def stream(
+    root: Group,
+    fields: str | Iterable[str] | None = None,
+    *,
+    region: Regions | None = None,
+    overlap: Overlap = "record",
+    variants: Any = None,
+    samples: Any = None,
+    memory: int | str = "256 MiB",
+    threads: int | None = None,
+    reuse: bool = False,
+) -> Stream:
+    """Iterate over variants: each part maps the names of `fields` to their rows.
+
+    A part is what one chunk holds (of the field whose chunks are largest), and has `start`, `stop`
+    and `index`, the numbers of its rows. Without `fields` all arrays with the variants axis are
+    read; an array without it is refused.
+
+    `region` and `overlap` are as for `vczc.region`. `variants` is a slice, row numbers or a mask;
+    row numbers are taken in the order that they are given in. `samples` are ids, indexes or a mask,
+    in the order wanted. Only what is needed of each chunk is decoded.
+
+    Up to `threads` threads decode at a time (by default as many as `vczc.set_threads` says), the
+    calling one among them while it waits, and they keep ahead of it within `memory`, which is a
+    number of bytes or a text such as "1 GiB". With `reuse=True` a part is valid until the next one
+    is asked for: its memory is then used again. A stream is for one thread. Its threads end with
+    it, or with `close()`.
+    """
+    plan = make_plan(root, fields, region, overlap, variants, samples)
+    return Stream(plan, nbytes_of(memory), nthreads_of(threads), reuse)
+
+
+class Stream:
+    """An iterator of parts, made by `vczc.stream`."""
+
+    _executor: ThreadPoolExecutor | None = None
+    _pid = 0
+
+    def __init__(self, plan: Plan, memory: int, threads: int, reuse: bool) -> None:
+        self._plan = plan
+        self._tasks: Iterator[Task] = iter(plan)
+        self._memory = memory
+        self._threads = threads
+        self._reuse = reuse
+        self._pending: deque[_Job] = deque()
+        self._ready: deque[tuple[Task, Part]] = deque()
+        self._given: Task | None = None
+        self._free: list[dict[str, Ndarray | None]] = []
+        self._pid = os.getpid()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Part:
+        if self._pid != os.getpid():
+            self._after_fork()
+        if self._given is not None and self._given.buffers is not None:
+            self._free.append(self._given.buffers)
+        self._given = None
+        if not self._ready:
+            try:
+                self._ready.extend(self._next_job())
+            except BaseException:
+                self.close()
+                raise
+        self._given, part = self._ready.popleft()
+        return part
+
+    def close(self) -> None:
+        """Stop decoding; the stream is then at its end. Parts that were given stay valid."""
+        executor, self._executor = self._executor, None
+        self._tasks = iter(())
+        self._ready.clear()
+        if executor is not None and self._pid == os.getpid():
+            executor.shutdown(wait=True, cancel_futures=True)
+        self._pending.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # Whichever thread this is, it may be one of the workers: they are not waited for.
+        if self._executor is not None and self._pid == os.getpid():
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def __repr__(self) -> str:
+        return f"<vczc.Stream of {', '.join(self._plan.fields)}>"
+
+    # What is decoded ahead
+
+    def _next_job(self) -> Iterable[tuple[Task, Part]]:
+        self._fill()
+        if not self._pending:
+            raise StopIteration
+        job = self._pending[0]
+        if job.is_claimed():
+            job.run()
+        elif not job.is_done():
+            for other in islice(self._pending, 1, None):  # help rather than wait
+                if other.is_claimed():
+                    other.run()
+                if job.is_done():
+                    break
+        self._pending.popleft()
+        return job.result()
+
+    def _fill(self) -> None:
+        """Plan as many jobs as the memory holds beside the part that is being used."""
+        part_nbytes = max(1, self._plan.part_nbytes())
+        nparts = limit = 1
+        if self._threads > 1:
+            room = max(0, self._memory - self._plan.carried_nbytes())
+            most = 2 * self._threads
+            nparts = max(1, min(min(_JOB_NBYTES, room // most) // part_nbytes, _MAX_JOB_PARTS))
+            limit = max(1, min(room // (nparts * part_nbytes), most))
+        while len(self._pending) < limit:
+            tasks = list(islice(self._tasks, nparts))
+            if not tasks:
+                break
+            if self._reuse:
+                for task in tasks:
+                    task.buffers = self._free.pop() if self._free else self._buffers()
+            self._pending.append(_Job(tasks, self._plan.fields))
+        threads = max(1, self._threads // max(1, len(self._pending)))
+        for job in self._pending:
+            job.threads = threads
+        if len(self._pending) > 1:
+            self._submit()
+
+    def _buffers(self) -> dict[str, Ndarray | None]:
+        return {name: f.buffer(self._plan.length) for name, f in self._plan.fields.items()}
+
+    def _submit(self) -> None:
+        if self._executor is None:
+            from concurrent.futures import ThreadPoolExecutor  # not loaded with the package
+
+            self._executor = ThreadPoolExecutor(self._threads - 1, "vczc-stream")
+        for job in self._pending:
+            if job.future is None and not job.is_done():
+                job.future = self._executor.submit(job.run)
+
+    def _after_fork(self) -> None:
+        """The workers are not in the child: what they had begun is begun again."""
+        self._pid = os.getpid()
+        self._executor = None
+        self._plan.renew_cells()
+        for job in self._pending:
+            job.forget_worker()
+
+
+class _Job:
+    """Some parts that one thread reads one after another."""
+
+    __slots__ = ("_error", "_fields", "_parts", "_tasks", "future", "threads")
+
+    def __init__(self, tasks: list[Task], fields: dict[str, Field]) -> None:
+        self._tasks = tasks
+        self._fields = fields
+        self._parts: list[Part] | None = None
+        self._error: BaseException | None = None
+        self.future: Future[None] | None = None
+        self.threads = 1
+
+    def run(self) -> None:
+        try:
+            self._parts = [task.run(self._fields, self.threads) for task in self._tasks]
+        except Exception as err:
+            self._error = err
+
+    def is_done(self) -> bool:
+        return self._parts is not None or self._error is not None
+
+    def is_claimed(self) -> bool:
+        """True if no worker has begun it, and now none will."""
+        if self.is_done():
+            return False
+        return self.future is None or self.future.cancel()
+
+    def result(self) -> Iterable[tuple[Task, Part]]:
+        if self.future is not None and not self.future.cancelled():
+            self.future.result()
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        assert self._parts is not None
+        return zip(self._tasks, self._parts, strict=True)
+
+    def forget_worker(self) -> None:
+        self.future = None
+        for task in self._tasks:
+            for cells in task.cells.values():
+                for cell in cells:
+                    cell.renew()
+
+
+# ---- What is asked for
+
+
+def make_plan(
+    root: Group,
+    fields: str | Iterable[str] | None,
+    region: Regions | None,
+    overlap: Overlap,
+    variants: Any,
+    samples: Any,
+) -> Plan:
+    arrays = _arrays(root, fields)
+    nrows = next(iter(arrays.values())).shape[0]
+    for name, array in arrays.items():
+        if array.shape[0] != nrows:
+            msg = (
+                f"{name!r} has {array.shape[0]} variants, where {next(iter(arrays))!r} has {nrows}"
+            )
+            raise MetadataError(msg)
+    if samples is not None:
+        samples = sample_places(root, samples)
+    ranges: Sequence[range] | None = None
+    if region is not None:
+        if len(array_of(root, "variant_position")) != nrows:
+            msg = f"'variant_position' has not {nrows} variants, as {next(iter(arrays))!r} has"
+            raise MetadataError(msg)
+        found = find_rows(root, region, overlap=overlap)
+        ranges = [range(s.start, s.stop) for s in found]
+    made = {name: Field(a, samples, _samples_axis(name, a)) for name, a in arrays.items()}
+    return Plan(made, _rows(ranges, variants, nrows))
+
+
+def _arrays(root: Group, fields: str | Iterable[str] | None) -> dict[str, Array]:
+    array_names = [fields] if isinstance(fields, str) else fields
+    if array_names is None:
+        every = {name: array_of(root, name) for name in root.array_keys()}
+        found = {name: a for name, a in every.items() if _has_variants(name, a)}
+    else:
+        found = {name: array_of(root, name) for name in array_names}
+    for name, array in found.items():
+        if not _has_variants(name, array):
+            axes = "no axes" if array.ndim == 0 else f"the axes {array.dims or 'without names'}"
+            msg = f"{name!r} has {axes}, and not variants first: read it by itself"
+            raise ValueError(msg)
+    if not found:
+        msg = "no fields are named" if fields is not None else "no array has the variants axis"
+        raise ValueError(msg)
+    return found
+
+
+def _has_variants(name: str, array: Array) -> bool:
+    if array.ndim == 0:
+        return False
+    if array.dims is not None:
+        return array.dims[0] == "variants"
+    return name.rpartition("/")[2].startswith(("variant_", "call_"))
+
+
+def _samples_axis(name: str, array: Array) -> int | None:
+    if array.dims is not None:
+        return array.dims.index("samples") if "samples" in array.dims else None
+    return 1 if name.rpartition("/")[2].startswith("call_") and array.ndim > 1 else None
+
+
+def _rows(ranges: Sequence[range] | None, variants: Any, nrows: int) -> Sequence[range] | Index:
+    """The rows of both a region and a choice of variants, in the order of the choice."""
+    if variants is None:
+        return ranges if ranges is not None else [range(nrows)]
+    wanted = list(variants) if isinstance(variants, tuple) else variants
+    places = selection.orthogonal(wanted, (nrows,)).places[0]
+    if isinstance(places, range):
+        if places.step == 1:
+            of = ranges if ranges is not None else [range(nrows)]
+            cut = [range(max(r.start, places.start), min(r.stop, places.stop)) for r in of]
+            return [r for r in cut if len(r)]
+        places = np.arange(places.start, places.stop, places.step)
+    if ranges is None:
+        return places
+    if not ranges:
+        return places[:0]
+    starts = np.array([r.start for r in ranges])
+    stops = np.array([r.stop for r in ranges])
+    i = np.searchsorted(starts, places, "right") - 1
+    return places[(i >= 0) & (places < stops[i])]
+
+
+def nbytes_of(memory: int | str) -> int:
+    if isinstance(memory, str):
+        match = _MEMORY.fullmatch(memory)
+        if match is None:
+            msg = f"memory is a number of bytes, or a text such as '256 MiB', not {memory!r}"
+            raise ValueError(msg)
+        unit = 1024 if match[3] else 1000
+        return int(float(match[1]) * unit ** " KMGT".index(match[2].upper() or " "))
+    nbytes = operator.index(memory)
+    if nbytes < 0:
+        msg = f"memory is {nbytes}, not a number of bytes"
+        raise ValueError(msg)
+    return nbytes
+
+
+def nthreads_of(threads: int | None) -> int:
+    if threads is None:
+        return _core.get_threads()
+    n = operator.index(threads)
+    if n < 1:
+        msg = f"threads is {n}, not a number of threads"
+        raise ValueError(msg)
+    return n
