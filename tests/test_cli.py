@@ -181,6 +181,18 @@ def test_samples(cli, root):
     assert b"samples" in cli("cat", SAMPLE, "variant_AC", "--samples", "Zoë", status=2).err
 
 
+@pytest.mark.parametrize("region", ["X", "20:100000-150000", "HLA-DRB1*15:01:01:01:1-3000", "MT"])
+def test_region(cli, root, region):
+    rows = [i for s in vczc.region(root, region) for i in range(s.start, s.stop)]
+    for name in ("variant_position", "call_genotype"):
+        args = ("cat", SAMPLE, name, "--region", region, "--format", "npy")
+        got = np.load(io.BytesIO(cli(*args).out))
+        assert np.array_equal(got, root[name][...][rows])
+        if name == "call_genotype":
+            got = np.load(io.BytesIO(cli(*args, "--samples", "Zoë,NA06984").out))
+            assert np.array_equal(got, root[name][...][rows][:, [7, 0]])
+
+
 def test_tsv_reads_back(cli, root):
     for name in ("call_genotype", "variant_AF", "variant_filter", "variant_position"):
         expected = root[name][...]
@@ -234,6 +246,11 @@ def test_scalars_and_empty_arrays(cli, tmp_path):
     assert cli("cat", d, "empty").text == ""
     assert np.load(io.BytesIO(cli("cat", d, "empty", "--format", "npy").out)).shape == (0, 3)
     assert b"no rows" in cli("cat", d, "scalar", "--rows", "0", status=2).err
+
+
+def test_arrow_without_pyarrow(cli, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert b"pyarrow" in cli("cat", SAMPLE, "variant_AF", "--format", "arrow", status=2).err
 
 
 @posix
@@ -417,6 +434,8 @@ def test_path_that_is_not_there(cli, tmp_path, command):
         (("cat", SAMPLE, "call_DP", "--block", "0,0,0"), "axes"),
         (("cat", SAMPLE, "call_DP", "--block", "0", "--rows", "0"), "exclude"),
         (("cat", SAMPLE, "call_DP", "--block", "0", "--samples", "Zoë"), "exclude"),
+        (("cat", SAMPLE, "call_DP", "--region", "22"), "22"),
+        (("cat", SAMPLE, "contig_id", "--region", "20"), "contig_id"),
         (("cat", SAMPLE, "call_DP", "--format", "csv"), "csv"),
         (("check", SAMPLE, "--jobs", "0"), "jobs"),
     ],

@@ -14,7 +14,7 @@ import numpy as np
 import vczc
 from vczc.cli.rows import text_lines, tsv_lines
 from vczc.cli.sources import open_array, path_argument
-from vczc.cli.terminal import progress
+from vczc.cli.terminal import one_line, progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -78,12 +78,15 @@ class Wanted:
     "--rows", metavar="A:B", callback=parse_rows, help="Items A to B - 1 of the first axis."
 )
 @click.option(
+    "--region", metavar="R", help="Variants that overlap it: contig, contig:pos, contig:from-to."
+)
+@click.option(
     "--samples", metavar="A,B", help="Samples by id, with commas between them; after ^ all others."
 )
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "tsv", "npy"]),
+    type=click.Choice(["text", "tsv", "npy", "arrow"]),
     default="text",
     show_default=True,
     help="What is written.",
@@ -93,24 +96,34 @@ def command(
     array: str,
     block: tuple[int, ...] | None,
     rows: slice | None,
+    region: str | None,
     samples: str | None,
     form: str,
 ) -> None:
-    """Write values of ARRAY: all, a block, or rows.
+    """Write values of ARRAY: all, a block, rows, or what overlaps a region.
 
     text and tsv are one line for each item of the first axis. npy is NumPy's own format; texts get
-    a fixed width there, which takes one reading more.
+    a fixed width there, which takes one reading more. arrow is an Arrow IPC stream and needs
+    pyarrow.
     """
-    if block is not None and rows is not None:
-        raise click.UsageError("--block and --rows exclude one another")  # noqa: EM101
+    if sum(x is not None for x in (block, rows, region)) > 1:
+        raise click.UsageError("--block, --rows and --region exclude one another")  # noqa: EM101
     if block is not None and samples is not None:
         raise click.UsageError("--block and --samples exclude one another")  # noqa: EM101
-    if form == "npy" and sys.stdout.isatty():
-        raise click.UsageError("npy is binary: send it to a file or a pipe")  # noqa: EM101
+    if form in ("npy", "arrow") and sys.stdout.isatty():
+        msg = f"{form} is binary: send it to a file or a pipe"
+        raise click.UsageError(msg)
     opened = open_array(path, array)
     columns = None if samples is None else sample_indexes(path, opened, samples)
     out = sys.stdout.buffer
-    if block is not None:
+    if form == "arrow":
+        if block is not None:
+            raise click.UsageError("arrow takes --rows or --region, not --block")  # noqa: EM101
+        write_arrow(out, path, opened, rows=rows, region=region, samples=columns)
+        return
+    if region is not None:
+        wanted = of_region(path, opened, region, columns)
+    elif block is not None:
         wanted = of_box(opened, block_box(opened, block), None)
     else:
         wanted = of_box(opened, () if rows is None else row_box(opened, rows), columns)
@@ -124,15 +137,11 @@ def sample_indexes(path: str, array: vczc.Array, text: str) -> NDArray[np.intege
         msg = f"{array.name} has no samples axis"
         raise click.UsageError(msg)
     ids = text.removeprefix("^").split(",")
-    known = vczc.open_array(path, path="sample_id")[:].tolist()
-    places = {name: i for i, name in enumerate(known) if name}  # "" is a sample that was removed
-    unknown = [name for name in ids if name not in places]
-    if unknown:
-        msg = f"no sample {', '.join(map(repr, unknown))}"
-        raise click.UsageError(msg)
-    if text.startswith("^"):
-        return np.array([i for name, i in places.items() if name not in ids], np.int64)
-    return np.array([places[name] for name in ids], np.int64)
+    root = vczc.open_group(path)
+    try:
+        return np.asarray(vczc.samples(root, ids, complement=text.startswith("^")))
+    except (ValueError, LookupError) as err:
+        raise click.UsageError(one_line(err)) from None
 
 
 def sample_axis(array: vczc.Array) -> int | None:
@@ -197,6 +206,31 @@ def row_steps(array: vczc.Array, rows: slice, inner: Iterable[int]) -> Iterator[
         begin = end
 
 
+def of_region(
+    path: str, array: vczc.Array, region: str, columns: NDArray[np.integer[Any]] | None
+) -> Wanted:
+    """Rows of the variants that overlap a region."""
+    root = vczc.open_group(path)
+    name = array.path.strip("/")
+    if not array.dims or array.dims[0] != "variants":
+        msg = f"{array.name} has no variants axis"
+        raise click.UsageError(msg)
+    try:
+        nrows = sum(s.stop - s.start for s in vczc.region(root, region))
+    except (ValueError, LookupError) as err:
+        raise click.UsageError(one_line(err)) from None
+    inner = list(array.shape[1:])
+    axis = sample_axis(array)
+    if columns is not None and axis is not None:
+        inner[axis - 1] = len(columns)
+
+    def parts() -> Iterator[NDArray[Any]]:
+        for part in vczc.stream(root, [name], region=region, samples=columns):
+            yield part[name]
+
+    return Wanted(nrows, tuple(inner), array.dtype, parts)
+
+
 def write_lines(out: BinaryIO, wanted: Wanted, form: str, *, show_bar: bool) -> None:
     make = tsv_lines if form == "tsv" else text_lines
     with progress("writing", wanted.nrows, show=show_bar) as advance:
@@ -232,3 +266,28 @@ def longest_item(wanted: Wanted, *, show_bar: bool) -> int:
             longest = max(longest, max(map(len, rows.reshape(-1).tolist()), default=1))
             advance(len(rows))
     return longest
+
+
+def write_arrow(
+    out: BinaryIO,
+    path: str,
+    array: vczc.Array,
+    *,
+    rows: slice | None,
+    region: str | None,
+    samples: NDArray[np.integer[Any]] | None,
+) -> None:
+    try:
+        import pyarrow as pa
+    except ModuleNotFoundError:
+        msg = "--format arrow needs pyarrow, which is not installed: pip install pyarrow"
+        raise click.UsageError(msg) from None
+    root = vczc.open_group(path)
+    table = vczc.to_arrow(
+        root, [array.path.strip("/")], region=region, variants=rows, samples=samples
+    )
+    reader = pa.RecordBatchReader.from_stream(table)
+    with pa.ipc.new_stream(out, reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+    out.flush()
