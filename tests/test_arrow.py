@@ -8,6 +8,7 @@ import weakref
 from itertools import chain, pairwise
 
 import numpy as np
+import pyarrow
 import pytest
 import stores
 import variants
@@ -167,7 +168,6 @@ def test_batches(store, choice, rows, columns):
 
 
 def test_as_pyarrow_reads(store):
-    pyarrow = pytest.importorskip("pyarrow")
     root, data = store
     table = pyarrow.table(vczc.to_arrow(root, FIELDS))
     table.validate(full=True)
