@@ -8,7 +8,7 @@ import weakref
 from itertools import chain, pairwise
 
 import numpy as np
-import pyarrow
+import pyarrow as pa
 import pytest
 import stores
 import variants
@@ -169,7 +169,7 @@ def test_batches(store, choice, rows, columns):
 
 def test_as_pyarrow_reads(store):
     root, data = store
-    table = pyarrow.table(vczc.to_arrow(root, FIELDS))
+    table = pa.table(vczc.to_arrow(root, FIELDS))
     table.validate(full=True)
     assert table.column_names == list(FIELDS)
     for name in FIELDS:
