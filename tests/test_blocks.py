@@ -358,13 +358,10 @@ def test_results_are_apart(pair, zarr_format):
     np.testing.assert_array_equal(pair[0].blocks[0, 0], DATA[:3, :4])
 
 
-def test_a_sharded_array_is_indexed_by_inner_chunks(tmp_path):
+def test_a_sharded_array_is_refused_by_name(tmp_path):
     group = zarr.open_group(str(tmp_path / "d"), mode="w", zarr_format=3)
-    data = np.arange(100, dtype="i2").reshape(10, 10)
-    group.create_array("x", data=data, chunks=(2, 3), shards=(4, 6))
-    array = vczc.open(tmp_path / "d")["x"]
-    assert array.chunks == (2, 3)
-    assert array.shards == (4, 6)
-    assert array.blocks.shape == array.cdata_shape == (5, 4)
-    np.testing.assert_array_equal(array.blocks[4, 3], data[8:, 9:])
-    np.testing.assert_array_equal(array.blocks[1], data[2:4])
+    group.create_array("x", data=DATA, chunks=(2, 5), shards=(4, 5))
+    root = vczc.open(tmp_path / "d")
+    assert list(root) == ["x"]
+    with pytest.raises(vczc.UnsupportedError, match="sharding_indexed"):
+        root["x"]

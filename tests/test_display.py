@@ -127,9 +127,3 @@ def test_bytes(n, text):
 )
 def test_codecs(codec, text):
     assert display.codec_text(codec) == text
-
-
-def test_a_sharded_array(tmp_path):
-    group = zarr.open_group(str(tmp_path / "d"), mode="w", zarr_format=3)
-    group.create_array("x", data=DATA, chunks=(2, 5), shards=(4, 5))
-    assert dict(vczc.open(tmp_path / "d")["x"].info.rows)["Shard shape"] == "(4, 5)"
