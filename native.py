@@ -58,6 +58,13 @@ def header_version() -> str:
     return ".".join(parts)
 
 
+def public_functions() -> list[str]:
+    """The functions that vczc.h declares: all that the library shows."""
+    text = (CSRC / "include" / "vczc.h").read_text(encoding="utf-8")
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    return re.findall(r"^VCZC_API\b[^;]*?\b(vczc_\w+)\(", text, re.MULTILINE)
+
+
 def processors() -> int:
     """How many compilers to run at once."""
     if hasattr(os, "sched_getaffinity"):
@@ -126,21 +133,21 @@ def _headers(group: Group, obj: Path) -> list[Path]:
     return [ROOT / name.replace("\\ ", " ") for name in re.findall(r"(?:\\ |\S)+", names)]
 
 
-def archive(library: Path, objects: list[Path], make: Callable[[], object]) -> Path:
-    """Let `make` pack the objects into `library`, unless it holds just these already."""
-    members = _stamp(library)
-    listed = "\n".join(map(str, objects))
+def combine(target: Path, inputs: list[Path], make: Callable[[], object]) -> Path:
+    """Let `make` put the inputs together into `target`, unless it holds just these already."""
+    members = target.with_name(f"{target.name}.stamp")
+    listed = "\n".join(map(str, inputs))
     try:
-        made = library.stat().st_mtime
+        made = target.stat().st_mtime
         fresh = members.read_text() == listed
-        fresh = fresh and all(obj.stat().st_mtime <= made for obj in objects)
+        fresh = fresh and all(path.stat().st_mtime <= made for path in inputs)
     except OSError:
         fresh = False
     if not fresh:
-        library.unlink(missing_ok=True)  # `ar` would keep the members of sources that are gone
+        target.unlink(missing_ok=True)  # `ar` would keep the members of sources that are gone
         make()
         members.write_text(listed)
-    return library
+    return target
 
 
 def write_if_changed(path: Path, text: str) -> Path:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The vczc developers
-"""Build of vczc: libvczc from C sources into `vczc._core`, and the extensions that stand beside it.
+"""Build of vczc: libvczc from C sources into `vczc._core`, the extensions that stand beside it, and
+libvczc itself for programs in C.
 
 pyproject.toml holds everything that is not a command. `VCZC_DEBUG=1` builds without optimisation,
 with asserts, and with every check that Cython knows.
@@ -20,7 +21,8 @@ from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
-import native  # noqa: E402  (a build does not run with this folder on the path)
+import embedding  # noqa: E402  (a build does not run with this folder on the path)
+import native  # noqa: E402
 from native import vendored  # noqa: E402
 
 DEBUG = os.environ.get("VCZC_DEBUG", "0") not in ("", "0")
@@ -45,11 +47,15 @@ NUMPY_DEFINES = [
 
 
 def optimisation(compiler_type: str) -> list[str]:
-    """Flags of our own C, Cython's and the vendored one: never those of one processor."""
+    """Flags of our own C, Cython's and the vendored one: never those of one processor.
+
+    Nor link-time optimisation, if the environment asks for it: embedders have any compiler.
+    """
     if compiler_type == "msvc":
         return ["/Od", "/Zi", "/UNDEBUG"] if DEBUG else ["/O2", "/DNDEBUG"]
     flags = ["-O0", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-g0", "-DNDEBUG"]
-    return [*flags, "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-pthread"]
+    flags += ["-fvisibility=hidden", "-ffunction-sections", "-fdata-sections"]
+    return [*flags, "-fno-lto", "-pthread"]
 
 
 def link_flags(name: str, compiler_type: str, build_dir: Path) -> list[str]:
@@ -62,7 +68,9 @@ def link_flags(name: str, compiler_type: str, build_dir: Path) -> list[str]:
     shown += " vczc_*;" if name == "vczc._core" else ""
     text = f"{{ global: {shown} local: *; }};\n"
     script = native.write_if_changed(build_dir / f"{name}.map", text)
-    return ["-pthread", "-Wl,--gc-sections", f"-Wl,--version-script={script}"]
+    # A program that embeds Python may bring another libvczc: keep to the one in here.
+    own = "-Wl,-Bsymbolic-functions"
+    return ["-pthread", "-Wl,--gc-sections", own, f"-Wl,--version-script={script}"]
 
 
 def extensions() -> list[Extension]:
@@ -103,15 +111,20 @@ class BuildExt(build_ext):
                 library = str(self.build_libvczc(build_dir / f"libvczc-{mode}", flags))
                 extension.extra_objects.append(library)
                 extension.depends.append(library)
+        self.place_libvczc(Path(self.build_lib))
         self.parallel = self.parallel or native.processors()
         super().build_extensions()
 
     def copy_extensions_to_source(self) -> None:
         super().copy_extensions_to_source()
         copy_header(ROOT)  # as in a wheel
+        self.place_libvczc(ROOT)
+
+    def place_libvczc(self, root: Path) -> None:
+        embedding.place(self.brought, self.brought_from, root / "vczc" / "lib")
 
     def build_libvczc(self, folder: Path, flags: list[str]) -> Path:
-        """The static library of our sources and the vendored ones."""
+        """The static library of all sources; what the package brings is made beside it."""
         vendored.obtain()
         compiler = self.compiler
         msvc = compiler.compiler_type == "msvc"
@@ -142,11 +155,14 @@ class BuildExt(build_ext):
             suffix=compiler.obj_extension,
             settings=repr((getattr(compiler, "compiler_so", "msvc"), flags)),
         )
-        return native.archive(
+        library = native.combine(
             folder / compiler.library_filename("vczc"),
             objects,
             lambda: compiler.create_static_lib(list(map(str, objects)), "vczc", str(folder)),
         )
+        self.brought_from = folder / "lib"
+        self.brought = embedding.make(compiler, objects, library, self.brought_from)
+        return library
 
 
 class BuildPy(build_py):

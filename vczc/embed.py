@@ -15,5 +15,5 @@ def get_include() -> str:
 
 
 def get_library_dir() -> str:
-    """The folder that holds libvczc."""
+    """The folder that holds libvczc, pkgconfig/vczc.pc, and cmake/vczc/."""
     return str(_PACKAGE / "lib")

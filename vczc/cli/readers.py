@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import vczc
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -122,12 +123,14 @@ class TensorStore(Reader):
         if not self.path.is_dir():
             file = {"driver": "file", "path": path}
             kvstore = {"driver": "zip", "base": file, "path": f"{name}/"}
+            kvstore["cache_pool"] = "cache_pool#directory"  # the archive's, not its chunks
         limit = {"limit": self.threads}
         spec = {
             "driver": "zarr3" if self.zarr_format == 3 else "zarr",
             "kvstore": kvstore,
             "context": {
                 "cache_pool": {"total_bytes_limit": 0},
+                "cache_pool#directory": {"total_bytes_limit": 1 << 30},
                 "data_copy_concurrency": limit,
                 "file_io_concurrency": limit,
             },
@@ -161,13 +164,16 @@ READERS: tuple[type[Reader], ...] = (Vczc, ZarrPython, Zarrs, TensorStore, Zarri
 
 
 def installed(
-    path: Path, threads: int, zarr_format: int
+    path: Path,
+    threads: int,
+    zarr_format: int,
+    classes: Sequence[type[Reader]] = READERS,
 ) -> tuple[list[Reader], dict[str, str], dict[str, str]]:
     """The readers that open the store; why others do not; and the versions of all."""
     readers: list[Reader] = []
     left_out: dict[str, str] = {}
     versions: dict[str, str] = {}
-    for cls in READERS:
+    for cls in classes:
         try:
             readers.append(cls(path, threads, zarr_format))
         except ModuleNotFoundError:

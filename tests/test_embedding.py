@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) The vczc developers
+"""What the package brings for programs in C, C++ and Cython: each is compiled, linked and run."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vczc
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
+SAMPLE = EXAMPLES / "sample.vcz.zip"
+LIBRARIES = Path(vczc.get_library_dir())
+STATIC = LIBRARIES / "libvczc.a"
+SHARED = LIBRARIES / ("libvczc.dylib" if sys.platform == "darwin" else "libvczc.so")
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are those of gcc and clang")
+
+HEADER = (Path(vczc.get_include()) / "vczc.h").read_text(encoding="utf-8")
+PUBLIC = set(re.findall(r"^VCZC_API[^;]*?\b(vczc_\w+)\(", HEADER, re.MULTILINE | re.DOTALL))
+
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+def tool(*names):
+    """The first of the programs that is here; without one, skip."""
+    for name in names:
+        if name and shutil.which(shlex.split(name)[0]):
+            return shlex.split(name)
+    pytest.skip(f"no {names[-1]} here")
+
+
+def needs_static():
+    if not STATIC.is_file():
+        pytest.skip("this build had no objcopy")
+
+
+def run(*command, **options):
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, **options)
+    assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def cc_flags(*options):
+    return shlex.split(run(sys.executable, "-m", "vczc.cli", "cc-flags", *options, cwd=ROOT))
+
+
+def compile_c(source, program, *flags):
+    run(*tool(os.environ.get("CC"), "cc"), "-std=c99", *STRICT, source, *flags, "-o", program)
+    return program
+
+
+def check_read_block(program, **options):
+    """examples/read_block.c says of the last chunk of the sample what Python says."""
+    block = vczc.open(SAMPLE)["call_genotype"].blocks[3, 2]
+    counts = (block == 0).sum(), (block > 0).sum(), (block < 0).sum()
+    expected = "reference {}, alternate {}, missing {}\n".format(*counts)
+    assert run(program, SAMPLE, 3, 2, **options) == expected
+
+
+def linked_libraries(program):
+    """The names of the shared libraries that a program asks for."""
+    if sys.platform == "darwin":
+        return run(*tool("otool"), "-L", program)
+    return run(*tool("readelf"), "-d", program)
+
+
+# ---- C
+
+
+@pytest.mark.parametrize("way", ["shared", "static"])
+def test_c_by_cc_flags(tmp_path, way):
+    if way == "static":
+        needs_static()
+    options = ["--static"] if way == "static" else []
+    program = compile_c(EXAMPLES / "read_block.c", tmp_path / "read_block", *cc_flags(*options))
+    check_read_block(program, cwd=tmp_path)
+    assert ("libvczc" in linked_libraries(program)) == (way == "shared")
+
+
+def test_a_failure_is_told(tmp_path):
+    program = compile_c(EXAMPLES / "read_block.c", tmp_path / "read_block", *cc_flags())
+    done = subprocess.run([program, SAMPLE, "9", "0"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "call_genotype" in done.stderr
+
+
+def test_c_by_pkg_config(tmp_path):
+    found = tool("pkg-config", "pkgconf")
+    env = {**os.environ, "PKG_CONFIG_PATH": str(LIBRARIES / "pkgconfig")}
+    assert run(*found, "--modversion", "vczc", env=env).strip() == vczc.__version__
+    flags = shlex.split(run(*found, "--cflags", "--libs", "vczc", env=env))
+    check_read_block(compile_c(EXAMPLES / "read_block.c", tmp_path / "read_block", *flags))
+
+
+CMAKE = """
+cmake_minimum_required(VERSION 3.15)
+project(embedding {language})
+find_package(vczc {version} CONFIG REQUIRED)
+"""
+
+PROGRAM = """
+add_executable(read_block {source})
+set_target_properties(read_block PROPERTIES C_STANDARD 99)
+target_link_libraries(read_block PRIVATE vczc::vczc)
+"""
+
+
+def cmake(folder, *options):
+    """Configure the project in `folder`."""
+    command = [*tool("cmake"), "-S", folder, "-B", folder / "build", *options]
+    command += [f"-DCMAKE_PREFIX_PATH={LIBRARIES.parent}"]
+    command += [] if shutil.which("make") else ["-GNinja"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("way", ["shared", "static"])
+def test_c_by_cmake(tmp_path, way):
+    tool("ninja", "make")
+    if way == "static":
+        needs_static()
+    text = CMAKE.format(language="C", version=vczc.__version__)
+    text += PROGRAM.format(source=EXAMPLES / "read_block.c")
+    (tmp_path / "CMakeLists.txt").write_text(text)
+    options = ["-Dvczc_USE_STATIC_LIBS=ON"] if way == "static" else []
+    done = cmake(tmp_path, *options)
+    assert done.returncode == 0, done.stderr
+    run("cmake", "--build", tmp_path / "build")
+    program = tmp_path / "build" / "read_block"
+    check_read_block(program)
+    assert ("libvczc" in linked_libraries(program)) == (way == "shared")
+
+
+@pytest.mark.parametrize("version", ["99.0", f"{vczc.__version__.partition('.')[0]}.99"])
+def test_cmake_refuses_a_version_that_is_not_here(tmp_path, version):
+    tool("ninja", "make")
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE.format(language="NONE", version=version))
+    done = cmake(tmp_path)
+    assert done.returncode != 0
+    assert f"version: {vczc.__version__}" in done.stderr  # was considered, and refused
+
+
+# ---- C++
+
+CXX = r"""
+#include <cstdio>
+#include <cstdint>
+#include <memory>
+#include <vector>
+#include <vczc.h>
+
+struct Close {
+    void operator()(vczc_store_t *store) const { vczc_store_close(store); }
+    void operator()(vczc_array_t *array) const { vczc_array_close(array); }
+};
+
+int main(int, char **argv)
+{
+    vczc_store_t *store = nullptr;
+    vczc_array_t *array = nullptr;
+    int ret = vczc_store_open(&store, argv[1], VCZC_OPEN_VERIFY);
+    std::unique_ptr<vczc_store_t, Close> close_store(store);
+    if (ret == 0) ret = vczc_array_open(&array, store, "variant_position");
+    std::unique_ptr<vczc_array_t, Close> close_array(array);
+    if (ret != 0) return 1;
+    const vczc_array_info_t *info = vczc_array_info(array);
+    std::vector<std::int32_t> positions(static_cast<std::size_t>(info->shape[0]));
+    const std::int64_t start = 0, stride = sizeof(std::int32_t);
+    ret = vczc_array_read_region(array, &start, info->shape, positions.data(), &stride);
+    long long sum = 0;
+    for (std::int32_t position : positions) sum += position;
+    std::printf("%lld\n", sum);
+    return ret == 0 ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize("standard", ["c++11", "c++17"])
+def test_cxx(tmp_path, standard):
+    compiler = tool(os.environ.get("CXX"), "c++", "g++")
+    source, program = tmp_path / "positions.cpp", tmp_path / "positions"
+    source.write_text(CXX)
+    run(*compiler, f"-std={standard}", *STRICT, source, *cc_flags(), "-o", program)
+    assert int(run(program, SAMPLE)) == vczc.open(SAMPLE)["variant_position"][:].sum(dtype=np.int64)
+
+
+# ---- Names
+
+TAKEN = (
+    *("ZSTD_decompress", "ZSTD_decompressDCtx", "ZSTD_createDCtx", "ZSTD_freeDCtx", "ZSTD_isError"),
+    *("LZ4_decompress_safe", "inflate", "inflateInit2_", "inflateEnd", "crc32"),
+    *("blosc_decompress_ctx", "yyjson_read_opts", "vczi_fail", "vczi_store_get"),
+)
+
+
+@pytest.mark.parametrize("way", ["shared", "static"])
+def test_a_program_may_bring_its_own_decoders(tmp_path, way):
+    """Functions of those names neither clash with the library's own nor are called by it."""
+    if way == "static":
+        needs_static()
+    own = tmp_path / "own.c"
+    functions = [f"void {name}(void) {{ abort(); }}" for name in TAKEN]
+    own.write_text("\n".join(["#include <stdlib.h>", *functions, ""]))
+    compiler = tool(os.environ.get("CC"), "cc")
+    flags = cc_flags(*["--static"] if way == "static" else [])
+    # -rdynamic: a shared library could then take them for its own.
+    command = [*compiler, "-w", "-fno-builtin", "-rdynamic", EXAMPLES / "read_block.c", own]
+    run(*command, *flags, "-o", tmp_path / "program")
+    check_read_block(tmp_path / "program")
+
+
+def shown_names(path, *options):
+    lines = run(*tool("nm"), "-g", "-P", *options, path).splitlines()
+    names = [line.split() for line in lines if line and not line.endswith(":")]
+    names = [words[0].partition("@")[0] for words in names if words[1] not in "UwvA"]
+    return {name.removeprefix("_") if sys.platform == "darwin" else name for name in names}
+
+
+def test_names_of_the_shared_library():
+    assert len(PUBLIC) > 30
+    assert shown_names(SHARED, *([] if sys.platform == "darwin" else ["-D"])) == PUBLIC
+
+
+def test_names_of_the_static_library():
+    needs_static()
+    assert shown_names(STATIC) == PUBLIC
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="otool has other words for it")
+def test_the_shared_library_asks_for_libc_alone():
+    said = run(*tool("readelf"), "-d", SHARED)
+    assert "Library soname: [libvczc.so]" in said
+    needed = re.findall(r"NEEDED.*\[(.*?)\]", said)
+    assert [name for name in needed if not name.startswith(("libc.", "libpthread.", "ld-"))] == []
+
+
+# ---- Cython
+
+ZARRAY = """{"zarr_format": 2, "shape": [4, 1, 2], "chunks": [2, 1, 2], "dtype": "|i1",
+"compressor": null, "filters": null, "fill_value": 0, "order": "C"}"""
+
+
+def test_cython(tmp_path):
+    pytest.importorskip("Cython", reason="no Cython here")
+    pytest.importorskip("setuptools", reason="no setuptools here")
+    tool(os.environ.get("CC"), "cc")
+    for name in ("alleles.pyx", "setup.py"):
+        shutil.copy(EXAMPLES / "cython" / name, tmp_path)
+    package = str(Path(vczc.__file__).parent.parent)
+    paths = os.pathsep.join([package, str(tmp_path)])
+    env = {**os.environ, "PYTHONPATH": paths, "CFLAGS": "-O0"}
+    run(sys.executable, "setup.py", "-q", "build_ext", "--inplace", cwd=tmp_path, env=env)
+    code = (
+        "import alleles, vczc, sys\n"
+        "gt = vczc.open(sys.argv[1])['call_genotype']\n"
+        "print(alleles.count(gt), (gt[:] > 0).sum())\n"
+        "bad = {'.zarray': sys.argv[2].encode(), '1.0.0': b'too short'}\n"
+        "try:\n"
+        "    alleles.count(vczc.open(bad))\n"
+        "except vczc.CorruptChunkError as error:\n"
+        "    print(*error.coords)\n"
+    )
+    said = run(sys.executable, "-c", code, SAMPLE, ZARRAY, cwd=tmp_path, env=env).splitlines()
+    got, expected = said[0].split()
+    assert got == expected
+    assert said[1] == "1 0 0"
