@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The vczc developers
-"""zarr-python as the judge: arrays that it wrote, as mappings from keys to bytes, and comparison."""
+"""zarr-python as the judge: what it wrote, as mappings from keys to bytes, and comparison."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Stored:
         grid = [-(-n // c) for n, c in zip(self.array.shape, chunks, strict=True)]
         for at in np.ndindex(*grid):
             part = tuple(slice(i * c, (i + 1) * c) for i, c in zip(at, chunks, strict=True))
-            yield at, self.whole[part]
+            yield at, self.whole[(*part, ...)]
 
 
 def write(data: Any, chunks: tuple[int, ...], dtype: str | None = None, **settings: Any) -> Stored:
@@ -126,7 +126,7 @@ def read(content: dict[str, bytes]) -> Stored:
     """Let zarr-python read what is in `content`."""
     store = MemoryStore({key: Buffer.from_bytes(value) for key, value in content.items()})
     array = zarr.open_array(store, path="x", mode="r")
-    return Stored(content, array, native(array[...]))
+    return Stored(content, array, native(array[...], array.dtype))
 
 
 def by_hand(encoded: dict[str, bytes], **document: Any) -> dict[str, bytes]:
@@ -147,7 +147,8 @@ def by_hand(encoded: dict[str, bytes], **document: Any) -> dict[str, bytes]:
 
 
 def is_chunk(key: str) -> bool:
-    return key.startswith("x/") and key.rpartition("/")[2].lstrip("c").replace(".", "").isdigit()
+    name = key.rpartition("/")[2]
+    return key.startswith("x/") and (name == "c" or name.lstrip("c").replace(".", "").isdigit())
 
 
 def zip_bytes(content: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
@@ -177,15 +178,21 @@ def source(content: dict[str, bytes], kind: str, folder: Path) -> Any:
 # ---- Comparison ----
 
 
-def native(data: Any) -> np.ndarray:
-    """In native byte order, with every bit kept."""
-    data = np.asarray(data, np.dtypes.StringDType() if isinstance(data, str) else None)
+def native(data: Any, dtype: Any = None) -> np.ndarray:
+    """An ndarray in native byte order, with every bit kept; of a scalar, one of `dtype`."""
+    if not isinstance(data, np.ndarray):
+        data = np.array(data, dtype)
     return data if data.dtype.isnative else data.byteswap().view(data.dtype.newbyteorder("="))
 
 
 def assert_same(got: Any, expected: Any) -> None:
-    """The same type, shape and bits. (Text of any kind is compared as text.)"""
-    got, expected = native(got) if isinstance(got, str) else np.asarray(got), native(expected)
+    """The same type, shape and bits."""
+    if isinstance(expected, (str, bytes)) and not isinstance(got, np.ndarray):
+        assert type(got) is type(expected)
+        assert got == expected
+        return
+    got = np.asarray(got)
+    expected = native(expected, got.dtype if isinstance(expected, (str, bytes)) else None)
     assert got.shape == expected.shape
     if expected.dtype.kind in "OT":
         assert got.dtype.kind == expected.dtype.kind
@@ -206,4 +213,4 @@ def assert_reads_as(array: vczc.Array, stored: Stored) -> None:
         assert_same(array.blocks[at], block)
         nblocks += 1
     assert array.nchunks == nblocks
-    assert_same(array[...], stored.whole)
+    assert_same(np.asarray(array), stored.whole)

@@ -33,8 +33,7 @@ def fills_of(dtype):
     return {"b": [None, False, True], "S": [None, b"", b"\xff"], "U": [None, "", "ü"]}[kind]
 
 
-@pytest.mark.parametrize("separator", [".", "/"])
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("order", "separator"), ["C.", "F/"])
 @pytest.mark.parametrize("dtype", oracle.DTYPES)
 @pytest.mark.parametrize("zarr_format", oracle.FORMATS)
 def test_types(tmp_path, zarr_format, dtype, order, separator):
@@ -53,8 +52,8 @@ def test_types(tmp_path, zarr_format, dtype, order, separator):
 
 @pytest.mark.parametrize("dtype", oracle.DTYPES)
 @pytest.mark.parametrize("zarr_format", oracle.FORMATS)
-def test_fill_values_of_absent_chunks(tmp_path, zarr_format, dtype):
-    for fill, order in itertools.product(fills_of(dtype), "CF"):
+def test_fill_values_of_absent_chunks(zarr_format, dtype):
+    for fill, order in zip(fills_of(dtype), itertools.cycle("CF")):
         data = oracle.values(dtype, SHAPE)
         if fill is None:
             fill_of_null = {oracle.TEXT: "", oracle.BYTES: b""}
@@ -72,20 +71,18 @@ def test_fill_values_of_absent_chunks(tmp_path, zarr_format, dtype):
         )
         nstored = sum(map(oracle.is_chunk, stored.content))
         assert nstored <= 3
-        for kind in ("mapping", "stored zip"):
-            source = oracle.source(stored.content, kind, tmp_path)
-            array = vczc.open(source)["x"]
-            oracle.assert_reads_as(array, stored)
-            assert array.nchunks_initialized == nstored
-            np.testing.assert_equal(array.fill_value, stored.array.fill_value)
-            with pytest.raises(vczc.StoreError) as caught:
-                vczc.open(source, missing="error")["x"].blocks[1, 1]
-            assert caught.value.coords == (1, 1)
+        array = vczc.open(stored.content)["x"]
+        oracle.assert_reads_as(array, stored)
+        assert array.nchunks_initialized == nstored
+        np.testing.assert_equal(array.fill_value, stored.array.fill_value)
+        with pytest.raises(vczc.StoreError) as caught:
+            vczc.open(stored.content, missing="error")["x"].blocks[1, 1]
+        assert caught.value.coords == (1, 1)
 
 
-@pytest.mark.parametrize("kind", oracle.KINDS)
+@pytest.mark.parametrize("kind", ["directory", "deflated zip"])
 @pytest.mark.parametrize("zarr_format", oracle.FORMATS)
-@pytest.mark.parametrize("dtype", ["?", "<i4", ">f8", "S5", oracle.TEXT, oracle.BYTES])
+@pytest.mark.parametrize("dtype", ["<i4", "S5", oracle.TEXT])
 def test_every_chunk_absent_in_turn(tmp_path, zarr_format, kind, dtype):
     whole = oracle.write(oracle.values(dtype, SHAPE), CHUNKS, dtype, zarr_format=zarr_format)
     assert sum(map(oracle.is_chunk, whole.content)) == 9
@@ -121,11 +118,10 @@ EDGES = [
 ]
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize(("shape", "chunks"), EDGES, ids=str)
 @pytest.mark.parametrize("zarr_format", oracle.FORMATS)
-def test_edges(tmp_path, zarr_format, shape, chunks, order):
-    for dtype in ("i1", ">u2", "<f8", "S5", oracle.TEXT):
+def test_edges(tmp_path, zarr_format, shape, chunks):
+    for dtype, order in (("i1", "C"), (">u2", "F"), ("<f8", "F"), ("S5", "C"), (oracle.TEXT, "F")):
         data = oracle.values(dtype, shape)
         stored = oracle.write(data, chunks, dtype, zarr_format=zarr_format, order=order)
         kind = "stored zip" if dtype == "i1" else "mapping"
@@ -169,40 +165,58 @@ BLOSC_TYPES = ("i1", "<i2", ">i4", "<f8", "S3", "?", "<U5")
 @pytest.mark.parametrize("shuffle", SHUFFLES)
 @pytest.mark.parametrize("cname", ["zstd", "lz4", "lz4hc", "zlib", "blosclz"])
 def test_blosc_of_format_2(cname, shuffle, style):
-    """Frames as numcodecs makes them; three chunks, the last one with an edge inside a byte group."""
+    """Frames as numcodecs makes them; no length is a multiple of eight."""
+    n, length = 3001, 1003
     for dtype in BLOSC_TYPES:
-        data = oracle.values(dtype, (3001,), style=style)
-        chunk_nbytes = 1003 * data.itemsize
+        padded = np.zeros(3 * length, dtype)
+        padded[:n] = oracle.values(dtype, (n,), style=style)
+        data = oracle.native(padded[:n])
         for level, blocksize in itertools.product((0, 1, 5, 9), (0, 256, 1000)):
             codec = Blosc(cname, level, SHUFFLES[shuffle], blocksize)
-            padded = np.concatenate([data, np.zeros(8, dtype)])
-            raw = [padded[i * 1003 : i * 1003 + 1003] for i in range(3)]
-            chunks = {str(i): codec.encode(part) for i, part in enumerate(raw)}
+            chunks = padded.reshape(3, length)
             content = oracle.by_hand(
-                chunks,
-                shape=[3001],
-                chunks=[1003],
-                dtype=data.dtype.str,
+                {str(i): codec.encode(chunk) for i, chunk in enumerate(chunks)},
+                shape=[n],
+                chunks=[length],
+                dtype=padded.dtype.str,
                 compressor=codec.get_config(),
                 fill_value=None,
             )
             array = vczc.open(content)["x"]
-            assert array.chunks == (1003,)
-            assert array.dtype.itemsize * 1003 == chunk_nbytes
             for i in range(3):
-                assert array.blocks[i].tobytes() == oracle.native(
-                    data[i * 1003 : i * 1003 + 1003]
-                ).tobytes(), (dtype, level, blocksize)
+                expected = data[i * length : (i + 1) * length]
+                assert array.blocks[i].tobytes() == expected.tobytes(), (dtype, level, blocksize)
             # A part of a frame only: what a row costs.
             for key in (slice(0, 1), slice(997, 1010), slice(2000, 2001), slice(15, 3000, 371)):
                 oracle.assert_same(array[key], data[key])
+
+
+@pytest.mark.parametrize("shuffle", SHUFFLES)
+@pytest.mark.parametrize(("dtype", "cname"), [("i1", "zstd"), ("?", "lz4"), ("<f4", "zstd")])
+def test_blosc_of_many_blocks(dtype, cname, shuffle):
+    """As chunks are in practice: several blocks, which threads share, and parts of them."""
+    data = oracle.values(dtype, (500, 900), style="small" if dtype == "i1" else "runs")
+    codec = Blosc(cname, 7, SHUFFLES[shuffle])
+    content = oracle.by_hand(
+        {"0.0": codec.encode(data)},
+        shape=[500, 900],
+        chunks=[500, 900],
+        dtype=data.dtype.str,
+        compressor=codec.get_config(),
+    )
+    array = vczc.open(content)["x"]
+    for threads in (1, 2, 7):
+        oracle.assert_same(array.blocks.read((0, 0), threads=threads), data)
+        oracle.assert_same(array.read(np.s_[3:490, 5:], threads=threads), data[3:490, 5:])
+    for key in np.s_[0, 499, 277, (499, 899), 100:500:211, (slice(None), 899)]:
+        oracle.assert_same(array[key], data[key])
 
 
 @pytest.mark.parametrize("cname", ["zstd", "lz4", "zlib"])
 @pytest.mark.parametrize("shuffle", ["none", "byte", "bit", "auto"])
 @pytest.mark.parametrize("zarr_format", oracle.FORMATS)
 def test_blosc_as_zarr_python_writes_it(tmp_path, zarr_format, cname, shuffle):
-    for dtype, order in itertools.product(("i1", "<i4", ">f8", oracle.TEXT), "CF"):
+    for dtype, order in (("i1", "C"), ("<i4", "F"), (">f8", "C"), (oracle.TEXT, "F")):
         if zarr_format == 2:
             codec = Blosc(cname, 5, SHUFFLES[shuffle])
         else:
@@ -275,6 +289,31 @@ def test_other_codecs(tmp_path, zarr_format, codec):
         for kind in ("mapping", "directory"):
             array = vczc.open(oracle.source(stored.content, kind, tmp_path))["x"]
             oracle.assert_reads_as(array, stored)
+
+
+@pytest.mark.parametrize("dtype", ["<i4", ">f8", "S3"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_filters_of_format_2_that_give_bytes(dtype, order):
+    data = oracle.values(dtype, (9, 5), style="runs")
+    filters = [numcodecs.Zlib(1), numcodecs.GZip(1)]
+    encoded = data.tobytes(order)
+    for codec in [*filters, numcodecs.Zstd(1)]:
+        encoded = bytes(codec.encode(encoded))
+    stored = oracle.read(
+        oracle.by_hand(
+            {"0.0": encoded},
+            shape=[9, 5],
+            chunks=[9, 5],
+            dtype=data.dtype.str,
+            order=order,
+            fill_value=None,
+            filters=[codec.get_config() for codec in filters],
+            compressor=numcodecs.Zstd(1).get_config(),
+        )
+    )
+    array = vczc.open(stored.content)["x"]
+    oracle.assert_reads_as(array, stored)
+    oracle.assert_same(array[3:7, 2], oracle.native(data)[3:7, 2])
 
 
 def test_documents_of_zarr_python_are_what_this_matrix_says():

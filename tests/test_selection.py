@@ -5,7 +5,6 @@
 import numpy as np
 import pytest
 import stores
-import zarr
 
 import vczc
 

@@ -61,6 +61,14 @@ static int add_codec(vczi_chain_t *chain, const vczi_codec_spec_t *spec, vczi_la
     if (ret != 0) {
         return ret;
     }
+    if (spec->from_v2 && !vczi_dtype_is_vlen(layout->dtype)) {
+        /* A filter that gives bytes takes the items as they lie in memory: "bytes" has no place of its own. */
+        if (found->stage == VCZI_STAGE_BYTES) {
+            *stage = VCZI_STAGE_SERIALIZE;
+        } else if (found->stage == VCZI_STAGE_SERIALIZE && *stage == VCZI_STAGE_SERIALIZE) {
+            return 0;
+        }
+    }
     if (found->stage == VCZI_STAGE_BYTES ? *stage == VCZI_STAGE_ARRAY : *stage != VCZI_STAGE_ARRAY) {
         return vczi_fail(VCZC_ERR_METADATA, "the codec '%s' stands in the wrong place", spec->name);
     }

@@ -94,6 +94,12 @@ static int need_id(const vczi_json_t *config, const char *role, const char *what
     if (!vczi_json_get_text(vczi_json_member(config, "id"), id)) {
         return vczi_fail(VCZC_ERR_METADATA, "%s: a %s has no 'id'", what, role);
     }
+    /* Names of format 3, which stand in the list of codecs for what format 2 says otherwise. */
+    const vczi_json_t *name = vczi_json_member(config, "id");
+    if (vczi_json_text_equals(name, "transpose") || vczi_json_text_equals(name, "bytes")) {
+        return vczi_fail(VCZC_ERR_UNSUPPORTED, "%s: the %s '%.*s' is not read", what, role, (int) id->nbytes,
+                         (const char *) id->data);
+    }
     return 0;
 }
 

@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) The vczc developers
+"""What happens to files while they are open, and files that are none: an error, no signal."""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import oracle
+import pytest
+
+import vczc
+
+posix = pytest.mark.skipif(os.name != "posix", reason="files that are open cannot be changed there")
+
+
+@pytest.fixture(scope="module", params=oracle.FORMATS)
+def stored(request):
+    return oracle.write(
+        oracle.values("<i4", (600, 50)), (200, 50), zarr_format=request.param, compressors=None
+    )
+
+
+@pytest.fixture
+def archive(stored, tmp_path):
+    """Chunks of 40 KB, so that most pages of the file hold nothing else."""
+    return oracle.source(stored.content, "stored zip", tmp_path)
+
+
+@pytest.fixture
+def folder(stored, tmp_path):
+    return oracle.source(stored.content, "directory", tmp_path)
+
+
+def chunk_file(folder, i):
+    for name in (f"{i}.0", f"c/{i}/0"):
+        if (folder / "x" / name).exists():
+            return folder / "x" / name
+    raise AssertionError(i)
+
+
+def wait_for_the_clock(path):
+    """File systems count time in ticks: the next change shows."""
+    before = path.stat().st_mtime_ns
+    probe = path.with_name("probe")
+    while True:
+        probe.write_bytes(b"")
+        if probe.stat().st_mtime_ns > before:
+            probe.unlink()
+            return
+        time.sleep(0.001)
+
+
+# ---- Archives ----
+
+
+@posix
+@pytest.mark.parametrize("nbytes", [0, 1, 5000, -1])
+def test_an_archive_cut_in_place(stored, archive, nbytes):
+    """Touching a page behind the end of a map would be SIGBUS."""
+    group = vczc.open(archive)
+    array = group["x"]
+    pinned = array.blocks.stored((0, 0))
+    oracle.assert_same(array.blocks[0, 0], stored.whole[:200])
+    os.truncate(archive, archive.stat().st_size - 1 if nbytes < 0 else nbytes)
+    for call in (
+        lambda: array.blocks[0, 0],
+        lambda: array.blocks[2, 0],
+        lambda: array.blocks.stored((1, 0)),
+        lambda: array[...],
+        lambda: array.read(np.s_[:, 3], threads=2),
+        lambda: array.oindex[[1, 599]],
+        lambda: list(array),
+        lambda: array.nbytes_stored(),
+        lambda: group["x"],
+        lambda: list(group),
+        lambda: list(group.store),
+        lambda: group.store.fetch_chunk("x", (0, 0)),
+    ):
+        with pytest.raises(vczc.StoreError, match="changed") as caught:
+            call()
+        assert isinstance(caught.value, OSError)
+    assert len(pinned) == 40_000  # not looked into: its pages are gone
+
+
+@posix
+def test_an_archive_written_again_in_place(stored, archive):
+    array = vczc.open(archive)["x"]
+    content = archive.read_bytes()
+    wait_for_the_clock(archive)
+    with archive.open("r+b") as file:
+        file.write(content)  # the same bytes: it cannot be known that they are
+    for _ in range(2):
+        with pytest.raises(vczc.StoreError, match="changed"):
+            array.blocks[1, 0]
+    oracle.assert_reads_as(vczc.open(archive)["x"], stored)
+
+
+@posix
+def test_an_archive_that_grows(archive):
+    array = vczc.open(archive)["x"]
+    with archive.open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(vczc.StoreError, match="changed"):
+        array[0]
+
+
+@posix
+def test_an_archive_replaced(stored, archive):
+    """`os.replace` leaves the old file as it is, but what is at the path is another store."""
+    array = vczc.open(archive)["x"]
+    new = archive.with_name("new.zip")
+    new.write_bytes(archive.read_bytes())
+    os.replace(new, archive)  # noqa: PTH105
+    with pytest.raises(vczc.StoreError, match="replaced"):
+        array.blocks[0, 0]
+    oracle.assert_reads_as(vczc.open(archive)["x"], stored)
+
+
+@posix
+def test_an_archive_deleted(stored, archive):
+    """The file lives as long as it is open."""
+    array = vczc.open(archive)["x"]
+    archive.unlink()
+    oracle.assert_reads_as(array, stored)
+    with pytest.raises(FileNotFoundError):
+        vczc.open(archive)
+
+
+@posix
+def test_an_archive_renamed(stored, archive):
+    array = vczc.open(archive)["x"]
+    archive.rename(archive.with_name("other.zip"))
+    oracle.assert_reads_as(array, stored)
+
+
+@posix
+def test_an_archive_that_only_changes_mode_or_links(stored, archive):
+    array = vczc.open(archive)["x"]
+    archive.chmod(0o400)
+    oracle.assert_reads_as(array, stored)
+    os.link(archive, archive.with_name("link.zip"))
+    oracle.assert_reads_as(array, stored)
+
+
+@posix
+def test_an_archive_cut_again_and_again(archive):
+    """The check comes before each look at the map."""
+    content = archive.read_bytes()
+    for length in range(len(content) - 1, 0, -len(content) // 23):
+        archive.write_bytes(content)
+        array = vczc.open(archive)["x"]
+        os.truncate(archive, length)
+        for at in ((0, 0), (1, 0), (2, 0)):
+            with pytest.raises(vczc.StoreError):
+                array.blocks[at]
+
+
+# ---- Folders ----
+
+
+@posix
+def test_files_of_a_folder_are_read_as_they_are(stored, folder):
+    """A chunk is opened for each read; changes between two of them are seen."""
+    array = vczc.open(folder)["x"]
+    path = chunk_file(folder, 1)
+    content = path.read_bytes()
+    path.write_bytes(content[::-1])
+    assert array.blocks[1, 0].tobytes() == content[::-1]
+    new = path.with_name("new")
+    new.write_bytes(content)
+    os.replace(new, path)  # noqa: PTH105
+    oracle.assert_same(array.blocks[1, 0], stored.whole[200:400])
+    path.unlink()
+    assert (array.blocks[1, 0] == 0).all()
+
+
+@posix
+def test_files_of_a_folder_cut(stored, folder):
+    array = vczc.open(folder)["x"]
+    path = chunk_file(folder, 1)
+    for length in (39_999, 4096, 1, 0):
+        os.truncate(path, length)
+        with pytest.raises(vczc.CorruptChunkError) as caught:
+            array.blocks[1, 0]
+        assert caught.value.coords == (1, 0)
+        assert str(folder) in str(caught.value)
+    oracle.assert_same(array.blocks[0, 0], stored.whole[:200])
+
+
+@posix
+def test_a_folder_moved_away(stored, folder):
+    """The folder is held open: the store stays the one that was opened."""
+    array = vczc.open(folder)["x"]
+    folder.rename(folder.with_name("elsewhere"))
+    folder.mkdir()
+    oracle.assert_reads_as(array, stored)
+
+
+@posix
+def test_stored_bytes_of_a_folder_outlive_the_file(stored, folder):
+    for i in range(3):
+        path = chunk_file(folder, i)
+        pinned = vczc.open(folder)["x"].blocks.stored((i, 0))
+        path.unlink()
+        assert pinned == stored.whole[i * 200 : i * 200 + 200].tobytes()
+
+
+# ---- What is no file ----
+
+
+def make_fifo(path):
+    os.mkfifo(path)
+
+
+def make_socket(path):
+    with socket.socket(socket.AF_UNIX) as server:
+        cwd = os.getcwd()  # noqa: PTH109
+        os.chdir(path.parent)  # a socket's path is short
+        try:
+            server.bind(path.name)
+        finally:
+            os.chdir(cwd)
+
+
+ODD = {
+    "a pipe": make_fifo,
+    "a socket": make_socket,
+    "a folder": lambda path: path.mkdir(),
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+    "a loop": lambda path: path.symlink_to(path.name),
+}
+
+
+@posix
+@pytest.mark.parametrize("kind", ODD)
+def test_a_chunk_that_is_no_file(stored, folder, kind):
+    """It is not absent, so its items are not the fill value; and nobody waits for a writer."""
+    path = chunk_file(folder, 1)
+    path.unlink()
+    ODD[kind](path)
+    array = vczc.open(folder)["x"]
+    for call in (
+        lambda: array.blocks[1, 0],
+        lambda: array[...],
+        lambda: array.blocks.stored((1, 0)),
+    ):
+        with pytest.raises(vczc.StoreError) as caught:
+            call()
+        assert path.name in str(caught.value)
+        assert not isinstance(caught.value, FileNotFoundError)
+    oracle.assert_same(array.blocks[0, 0], stored.whole[:200])
+
+
+@posix
+@pytest.mark.parametrize("kind", ["a pipe", "a socket", "a device", "a loop"])
+def test_a_document_that_is_no_file(folder, kind):
+    name = ".zarray" if (folder / "x" / ".zarray").exists() else "zarr.json"
+    path = folder / "x" / name
+    path.unlink()
+    ODD[kind](path)
+    with pytest.raises(vczc.StoreError):
+        vczc.open(folder)["x"]
+
+
+@posix
+@pytest.mark.parametrize("kind", ["a pipe", "a socket", "a device", "a loop"])
+def test_a_path_that_is_no_file(tmp_path, kind):
+    ODD[kind](tmp_path / "odd")
+    for call in (vczc.open, vczc.ZipStore, vczc.DirectoryStore):
+        with pytest.raises(vczc.StoreError) as caught:
+            call(tmp_path / "odd")
+        assert "odd" in str(caught.value)
+
+
+@posix
+def test_a_link_to_nothing_is_absent(stored, folder):
+    path = chunk_file(folder, 1)
+    path.unlink()
+    path.symlink_to("nowhere")
+    array = vczc.open(folder)["x"]
+    assert (array.blocks[1, 0] == 0).all()
+    assert array.nchunks_initialized == 2
+    with pytest.raises(vczc.StoreError):
+        vczc.open(folder, missing="error")["x"].blocks[1, 0]
+
+
+@posix
+def test_links_are_followed(stored, folder, archive, tmp_path):
+    path = chunk_file(folder, 1)
+    path.rename(tmp_path / "chunk")
+    path.symlink_to(tmp_path / "chunk")
+    (tmp_path / "store link").symlink_to(folder)
+    (tmp_path / "archive link").symlink_to(archive)
+    for name in ("store link", "archive link"):
+        oracle.assert_reads_as(vczc.open(tmp_path / name)["x"], stored)
+
+
+@posix
+def test_a_file_where_a_folder_should_be(stored, folder, tmp_path):
+    """`x/0.0/y` with a file `x/0.0` is a key that is absent."""
+    group = vczc.open(folder)
+    below = chunk_file(folder, 0).relative_to(folder).as_posix() + "/y"
+    assert below not in group
+    with pytest.raises(vczc.NodeNotFoundError):
+        group[below]
+    with pytest.raises(FileNotFoundError):
+        vczc.open(chunk_file(folder, 0) / "y")
+
+
+@posix
+def test_a_loop_of_folders_ends(stored, folder):
+    (folder / "x" / "again").symlink_to(folder)
+    group = vczc.open(folder)
+    oracle.assert_reads_as(group["x/again/x"], stored)
+    try:
+        keys = list(group.store)
+    except vczc.StoreError:  # the system's error for too many links
+        return
+    assert len(keys) < 10_000
+
+
+# ---- Paths and permissions ----
+
+
+@posix
+@pytest.mark.parametrize("kind", ["directory", "stored zip"])
+def test_a_change_of_directory(stored, tmp_path, monkeypatch, kind):
+    source = oracle.source(stored.content, kind, tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for path in (source.name, f"./{source.name}", f"elsewhere/../{source.name}"):
+        monkeypatch.chdir(tmp_path)
+        array = vczc.open(path)["x"]
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        oracle.assert_reads_as(array, stored)
+        assert Path(array.store.location).is_absolute()
+        with pytest.raises(FileNotFoundError):
+            vczc.open(path)
+        oracle.assert_reads_as(vczc.open(array.store.location)["x"], stored)
+
+
+DENIED = """
+import os, sys
+import vczc
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+root, what = sys.argv[1:]
+try:
+    group = vczc.open(root)
+    array = group["x"]
+    print("opened")
+    array.blocks[1, 0]
+except vczc.StoreError as err:
+    assert not isinstance(err, FileNotFoundError), err
+    assert "Permission denied" in str(err), err
+    print("denied", os.path.basename(what) in str(err))
+"""
+
+
+@posix
+@pytest.mark.parametrize("what", ["chunk", "document", "root"])
+def test_permission_denied(stored, what):
+    """Not absent, but an error: else all would read as the fill value."""
+    with tempfile.TemporaryDirectory() as above:  # tmp_path is closed to others, root becomes one
+        Path(above).chmod(0o755)
+        check_permission_denied(oracle.source(stored.content, "directory", Path(above)), what)
+
+
+def check_permission_denied(folder, what):
+    folder.chmod(0o755)
+    document = "x/.zarray" if (folder / "x" / ".zarray").exists() else "x/zarr.json"
+    path = {"chunk": chunk_file(folder, 1), "document": folder / document, "root": folder}[what]
+    path.chmod(0)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", DENIED, str(folder), str(path)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+    finally:
+        path.chmod(0o755)
+    assert done.stderr == ""
+    expected = ["opened", "denied True"] if what == "chunk" else ["denied True"]
+    assert done.stdout.split("\n")[:-1] == expected
