@@ -34,7 +34,7 @@ int vczi_registry_find(const vczi_codec_spec_t *spec, const vczi_registered_t **
     }
     if (spec->from_v2) {
         return vczi_fail(VCZC_ERR_UNSUPPORTED,
-                         "the codec '%s' is not read; the extra vczc[numcodecs] brings those of numcodecs", spec->name);
+                         "the codec '%s' is not read; zarr-python reads it where numcodecs has it", spec->name);
     }
     return vczi_fail(VCZC_ERR_UNSUPPORTED, "the codec '%s' is not read", spec->name);
 }
