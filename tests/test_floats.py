@@ -103,3 +103,13 @@ def test_halves_are_read_as_numpy_reads_them():
         got = vczc.open(content)["x"][...]
         assert got.dtype == np.float16
         np.testing.assert_array_equal(got.view("u2"), bits)
+
+
+GROUP = vczc.open({".zgroup": b'{"zarr_format": 2}'})
+
+
+@pytest.mark.parametrize("values", [GROUP, {}, None, object()], ids=lambda x: type(x).__name__)
+def test_what_is_no_array_is_neither_missing_nor_fill(values):
+    for ask in (vczc.is_missing, vczc.is_fill):
+        with pytest.raises(TypeError, match=type(values).__name__):
+            ask(values)

@@ -28,6 +28,19 @@ static int check_axis(const vczc_array_t *array, int axis, int64_t start, int64_
     return 0;
 }
 
+/* A step as long as a chunk or longer: no chunk holds two of the items, and many hold none. */
+static bool is_sparse(const vczi_plan_t *plan, int axis) {
+    return plan->step[axis] >= plan->array->doc->grid.chunks[axis];
+}
+
+/* Coordinate of the chunk `number` of those that are touched. */
+static int64_t chunk_at(const vczi_plan_t *plan, int axis, int64_t number) {
+    if (is_sparse(plan, axis)) { /* the item is in the array: no product overflows */
+        return (plan->start[axis] + number * plan->step[axis]) / plan->array->doc->grid.chunks[axis];
+    }
+    return plan->first_chunk[axis] + number;
+}
+
 /* Counts, strides and chunks of a plan whose start, stop and step are set. */
 static int plan_count(vczi_plan_t *plan, const int64_t *out_strides) {
     const vczi_grid_t *grid = &plan->array->doc->grid;
@@ -40,7 +53,7 @@ static int plan_count(vczi_plan_t *plan, const int64_t *out_strides) {
         plan->counts[i] = length == 0 ? 0 : (length - 1) / plan->step[i] + 1;
         vczi_grid_range(grid, i, plan->start[i], plan->stop[i], &first, &last);
         plan->first_chunk[i] = first;
-        plan->nchunks[i] = last - first;
+        plan->nchunks[i] = is_sparse(plan, i) ? plan->counts[i] : last - first;
         if (!vczi_mul_i64(plan->nitems, plan->counts[i], &plan->nitems) ||
             !vczi_mul_i64(plan->njobs, plan->nchunks[i], &plan->njobs)) {
             return vczi_fail(VCZC_ERR_INDEX, "the selection has more items than can be counted");
@@ -131,7 +144,7 @@ bool vczi_plan_job(const vczi_plan_t *plan, int64_t number, vczi_job_t *job) {
     job->place = 0;
     job->request.out.ndim = grid->ndim;
     for (int i = grid->ndim - 1; i >= 0; i--) {
-        job->coords[i] = plan->first_chunk[i] + left % plan->nchunks[i];
+        job->coords[i] = chunk_at(plan, i, left % plan->nchunks[i]);
         left /= plan->nchunks[i];
         vczi_cut_t cut = vczi_grid_cut(grid, i, job->coords[i], plan->start[i], plan->stop[i], plan->step[i]);
         if (cut.count == 0 || (i == 0 && plan->nparts > 1 && !cut_part(plan, part, &cut))) {

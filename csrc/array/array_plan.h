@@ -18,7 +18,7 @@ typedef struct {
     int64_t counts[VCZC_MAX_NDIM];      /* items selected along each axis */
     int64_t out_strides[VCZC_MAX_NDIM]; /* of the result, in bytes or items */
     int64_t first_chunk[VCZC_MAX_NDIM];
-    int64_t nchunks[VCZC_MAX_NDIM]; /* chunks touched along each axis */
+    int64_t nchunks[VCZC_MAX_NDIM]; /* chunks touched along each axis; of a step beyond the chunk, one for each item */
     int64_t nitems;                 /* selected */
     int64_t nparts;                 /* pieces along axis 0 that each chunk's box is cut into */
     int64_t njobs;                  /* chunks times parts; 0 of an empty selection */

@@ -4,6 +4,7 @@
  *   000lllll                       l + 1 literals follow
  *   lllddddd [more l] d [D D]      l + 2 bytes from d + 1 bytes back; l = 7 goes on in bytes until one is not 255;
  *                                  d = 8191 goes on in two bytes, most significant first
+ * The last are literals: as c-blosc does, we refuse a stream that ends with a match.
  * A decoder of our own: the one in c-blosc adds up lengths in an int, which 8 MB of 255 make negative. */
 #include "unblosclz.h"
 
@@ -73,16 +74,16 @@ int vczi_unblosclz(vczi_span_t in, uint8_t *out, size_t out_nbytes) {
             }
             memcpy(out + done, literals.data, literals.nbytes);
             done += literals.nbytes;
+            if (cursor.left == 0) {
+                return done == out_nbytes ? 0 : fail_damaged(out_nbytes);
+            }
         } else {
             const match_t match = read_match(&cursor, control);
-            if (cursor.failed || match.nbytes > out_nbytes - done || match.distance > done) {
+            if (cursor.left == 0 || match.nbytes > out_nbytes - done || match.distance > done) {
                 break;
             }
             copy_match(out + done, match);
             done += match.nbytes;
-        }
-        if (cursor.left == 0) {
-            return done == out_nbytes ? 0 : fail_damaged(out_nbytes);
         }
         control = vczi_cursor_u8(&cursor);
     }

@@ -157,6 +157,30 @@ static void test_every_form(void) {
     }
 }
 
+/* Two chunks of very many, which a long step finds without a look at those that it passes. */
+static void test_long_steps(void) {
+    maker_t maker = {.nentries = 0};
+    vczc_array_t *array = NULL;
+    int8_t out[4] = {0};
+    add_text(&maker, ".zgroup", "{\"zarr_format\": 2}");
+    add_text(&maker, "x/.zarray",
+             "{\"zarr_format\": 2, \"shape\": [1000000000003], \"chunks\": [1], \"dtype\": \"|i1\", \"order\": \"C\","
+             " \"compressor\": null, \"filters\": null, \"fill_value\": 7}");
+    add(&maker, "x/2", "\x01", 1);
+    add(&maker, "x/1000000000002", "\x02", 1);
+    vczc_store_t *store = finish(&maker);
+    REQUIRE(store != NULL);
+    REQUIRE(CHECK_EQ(vczc_array_open(&array, store, "x"), 0));
+    const int64_t start = 2, stop = 1000000000003, step = 500000000000, stride = 1;
+    for (int nthreads = 1; nthreads <= 2; nthreads++) {
+        const vczc_selection_t selection = {&start, &stop, &step, nthreads};
+        CHECK_EQ(vczc_array_read_selection(array, &selection, out, &stride), 0);
+        CHECK_MEM(out, "\x01\x07\x02\x00", 4);
+    }
+    vczc_array_close(array);
+    vczc_store_close(store);
+}
+
 static void test_info(void) {
     vczc_store_t *store = make_store((form_t){'F', true, false, -1});
     vczc_array_t *array = NULL;
@@ -506,6 +530,7 @@ static void test_text_is_no_number(void) {
 
 int main(void) {
     RUN(test_every_form);
+    RUN(test_long_steps);
     RUN(test_info);
     RUN(test_stored);
     RUN(test_missing_is_error);

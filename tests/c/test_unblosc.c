@@ -10,6 +10,7 @@
 #include "check.h"
 #include "mem.h"
 #include "status.h"
+#include "unblosclz.h"
 #include "unzstd.h"
 
 #define MAX_NBYTES ((size_t) 3 << 20)
@@ -384,6 +385,15 @@ static void test_endless_blosclz_match(void) {
     free(out);
 }
 
+/* A literal, and a match that makes the rest of it, is no stream; with a literal behind the match it is one. */
+static void test_blosclz_ends_with_literals(void) {
+    static const uint8_t match[] = {0, 'a', 6 << 5, 0}, both[] = {0, 'a', 5 << 5, 0, 0, 'b'};
+    uint8_t out[9];
+    CHECK_EQ(vczi_unblosclz(vczi_span(match, sizeof(match)), out, 9), VCZC_ERR_CORRUPT);
+    CHECK_EQ(vczi_unblosclz(vczi_span(both, sizeof(both)), out, 9), 0);
+    CHECK_MEM(out, "aaaaaaaab", 9);
+}
+
 /* Every truncation, and many flipped bits: an error, or what c-blosc makes of it too. */
 static bool check_damaged(const uint8_t *stored, size_t stored_nbytes, size_t nbytes) {
     vczi_frame_t frame;
@@ -473,6 +483,7 @@ int main(void) {
     RUN(test_bytes_behind_the_frame);
     RUN(test_no_bytes);
     RUN(test_endless_blosclz_match);
+    RUN(test_blosclz_ends_with_literals);
     RUN(test_damaged_frames);
 #ifdef VCZI_TEST_FAULTS
     RUN(test_failing_allocations);
