@@ -73,6 +73,12 @@ def vczc_process(*args, **kwargs):
     return subprocess.run(command, capture_output=True, timeout=60, **kwargs)
 
 
+def test_python_m():
+    command = [sys.executable, "-m", "vczc", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == f"vczc {vczc.__version__}\n"
+
+
 # ---- info and tree
 
 
@@ -147,7 +153,9 @@ def test_npy_of_text(cli, root):
     assert got.tolist() == root["variant_NOTE"][:].tolist()
 
 
-@pytest.mark.parametrize("rows", ["95:205", "0", "359", "-3:", ":2", "200:100", "350:999"])
+@pytest.mark.parametrize(
+    "rows", ["95:205", "0", "359", "-1", "-3:", ":2", "350:999", "400:", "-999:2", "5:5"]
+)
 def test_rows(cli, root, rows):
     first, colon, last = rows.partition(":")
     expected = root["call_AD"][...]
@@ -157,6 +165,13 @@ def test_rows(cli, root, rows):
         expected = expected[[int(first)]]
     got = cli("cat", SAMPLE, "call_AD", "--rows", rows, "--format", "npy").out
     assert np.array_equal(np.load(io.BytesIO(got)), expected)
+
+
+@pytest.mark.parametrize("form", ["text", "arrow"])
+@pytest.mark.parametrize("rows", ["400", "360", "-361", "5:2", "-1:2", "400:300", "5:-358"])
+def test_rows_that_are_not_there(cli, rows, form):
+    err = cli("cat", SAMPLE, "call_AD", "--rows", rows, "--format", form, status=2).err
+    assert rows in err.decode()
 
 
 @pytest.mark.parametrize("block", ["0,0,0", "3,2", "-1", "1"])

@@ -42,13 +42,29 @@ def test_tree(group):
     tree = group.tree()
     assert str(tree).splitlines() == [
         "/",
-        "├── call_DP (12, 5) int32",
+        "├── call_DP  12 × 5  int32  variants, samples",
         "└── sub",
         "    ├── empty",
-        "    └── text (2,) text",
+        "    └── text  2  text",
     ]
     assert repr(tree) == tree
     assert "call_DP" in well_formed(tree._repr_html_())
+
+
+def test_the_columns_of_a_tree_are_aligned(tmp_path):
+    dims = {"_ARRAY_DIMENSIONS": ["variants", "samples"]}
+    stores.write(tmp_path / "d", "a", DATA, (5, 5), attributes=dims)
+    stores.write(tmp_path / "d", "longer", np.ones(1000, "i1"), (5,))
+    stores.write(tmp_path / "d", "none", np.array(1.5), ())
+    assert str(vczc.open(tmp_path / "d").tree()).splitlines()[1:] == [
+        "├── a       12 × 5  int32    variants, samples",
+        "├── longer   1,000  int8",
+        "└── none    scalar  float64",
+    ]
+
+
+def test_keys_are_completed(group):
+    assert group._ipython_key_completions_() == ["call_DP", "sub"]
 
 
 def test_array_info(group):
@@ -61,6 +77,7 @@ def test_array_info(group):
     assert f"{display.nbytes_text(array.nbytes_stored())}" in text
     html = well_formed(array.info._repr_html_())
     assert "<th>Chunk shape</th><td>(5, 5)</td>" in html
+    assert html.count("call_DP") == 1
     assert well_formed(array._repr_html_()) == html
 
 
@@ -75,6 +92,7 @@ def test_group_html(group):
     assert "&lt;script&gt;" in html
     assert "<td>call_DP</td><td>(12, 5)</td><td>(5, 5)</td><td>int32</td>" in html
     assert "sub/" in html
+    assert "td:not(:last-child) { white-space: nowrap;" in html
 
 
 def test_names_are_escaped(tmp_path):

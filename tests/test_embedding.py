@@ -249,6 +249,32 @@ ZARRAY = """{"zarr_format": 2, "shape": [4, 1, 2], "chunks": [2, 1, 2], "dtype":
 "compressor": null, "filters": null, "fill_value": 0, "order": "C"}"""
 
 
+def test_cython_with_a_library_of_its_own(tmp_path):
+    """The module that docs/embedding.md shows."""
+    pytest.importorskip("Cython", reason="no Cython here")
+    pytest.importorskip("setuptools", reason="no setuptools here")
+    tool(os.environ.get("CC"), "cc")
+    page = (ROOT / "docs" / "embedding.md").read_text(encoding="utf-8")
+    for name in ("positions.pyx", "setup.py"):
+        [code] = re.findall(rf"^```\w+\n# {name}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+        (tmp_path / name).write_text(code, encoding="utf-8")
+    package = str(Path(vczc.__file__).parent.parent)
+    paths = os.pathsep.join([package, str(tmp_path)])
+    env = {**os.environ, "PYTHONPATH": paths, "CFLAGS": "-O0"}
+    run(sys.executable, "setup.py", "-q", "build_ext", "--inplace", cwd=tmp_path, env=env)
+    code = (
+        "import positions, sys\n"
+        "print(positions.first_position(sys.argv[1]))\n"
+        "try:\n"
+        "    positions.first_position('nowhere.vcz')\n"
+        "except OSError as error:\n"
+        "    print(error)\n"
+    )
+    said = run(sys.executable, "-c", code, SAMPLE, cwd=tmp_path, env=env).splitlines()
+    assert said[0] == str(vczc.open(SAMPLE)["variant_position"][0])
+    assert "nowhere.vcz" in said[1]
+
+
 def test_cython(tmp_path):
     pytest.importorskip("Cython", reason="no Cython here")
     pytest.importorskip("setuptools", reason="no setuptools here")

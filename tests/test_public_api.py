@@ -26,6 +26,8 @@ READING = {
     "MetadataError",
     "NodeNotFoundError",
     "StoreError",
+    "StoreNotFoundError",
+    "UnknownIdError",
     "UnsupportedError",
     "ZipStore",
     "__version__",
@@ -49,6 +51,10 @@ def test_all_holds_the_names():
     assert set(vczc.__all__) >= READING
     for name in vczc.__all__:
         assert hasattr(vczc, name), name
+
+
+def test_dir_shows_what_is_public():
+    assert set(dir(vczc)) == set(vczc.__all__)
 
 
 STORE = "fetch_metadata fetch_attrs fetch_chunk keys close closed location"

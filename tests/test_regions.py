@@ -6,6 +6,7 @@ import gzip
 import shutil
 import subprocess
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -287,3 +288,17 @@ def test_as_bcftools(tmp_path, flag, overlap):
         command = ["bcftools", "query", flag, region, "-f", "%ID\\n", vcf]
         out = subprocess.run(command, text=True, check=True, capture_output=True).stdout
         assert [f"v{i}" for i in rows(root, region, overlap=overlap)] == out.split(), region
+
+
+def test_what_is_no_region_and_no_id(store):
+    root = store[0]
+    with pytest.raises(TypeError, match=r"a region is a str .*20"):
+        vczc.region(root, 20)
+    with pytest.raises(TypeError, match="int"):
+        vczc.region(root, [20])
+    with pytest.raises(TypeError, match="a group"):
+        vczc.region("path", "chr1")
+    with pytest.raises(TypeError, match=r"samples .*Path"):
+        vczc.samples(root, Path("ids.txt"))
+    with pytest.raises(vczc.UnknownIdError, match="chr9"):
+        vczc.region(root, "chr9")

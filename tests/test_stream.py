@@ -415,7 +415,7 @@ def test_workers_end_with_the_stream(store, monkeypatch):
     stream.close()
     assert not workers()
     stream.close()
-    assert list(stream) == []
+    assert next(stream, None) is None
     assert np.array_equal(part["call_DP"], kept)
     with vczc.stream(store[0], variants.FIELDS, threads=3) as other:
         next(other)
@@ -543,3 +543,33 @@ def test_any_selection(store, data, threads, memory, reuse, job_nbytes):
         )
         of = slice(None) if columns is None else columns
         assert_rows(stream, expected, list(numbers), fields, of)
+
+
+def test_a_second_loop_is_refused(store):
+    stream = vczc.stream(store[0], "call_DP")
+    first = next(stream)
+    assert first.start == 0
+    assert next(iter(stream)).start == first.stop  # a loop that was left may go on
+    assert list(stream)
+    assert next(stream, None) is None
+    with pytest.raises(ValueError, match="another"):
+        list(stream)
+    closed = vczc.stream(store[0], "call_DP")
+    closed.close()
+    with pytest.raises(ValueError, match="closed"):
+        iter(closed)
+
+
+def test_what_is_no_group_or_no_name(store):
+    root = store[0]
+    for wrong in (root["call_DP"], "path", None):
+        with pytest.raises(TypeError, match="a group"):
+            vczc.stream(wrong)
+        with pytest.raises(TypeError, match="a group"):
+            vczc.stream(wrong, "call_DP")
+    with pytest.raises(TypeError, match="fields"):
+        vczc.stream(root, 3)
+    with pytest.raises(TypeError, match="region"):
+        vczc.stream(root, "call_DP", region=20)
+    with pytest.raises(TypeError, match="samples"):
+        vczc.stream(root, "call_DP", samples=3)

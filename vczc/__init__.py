@@ -14,10 +14,11 @@ from vczc.errors import (
     MetadataError,
     NodeNotFoundError,
     StoreError,
+    StoreNotFoundError,
     UnsupportedError,
 )
 from vczc.group import Group
-from vczc.ids import samples
+from vczc.ids import UnknownIdError, samples
 from vczc.missing import is_fill, is_missing
 from vczc.opening import open, open_array, open_group
 from vczc.regions import region
@@ -39,6 +40,8 @@ __all__ = [
     "MetadataError",
     "NodeNotFoundError",
     "StoreError",
+    "StoreNotFoundError",
+    "UnknownIdError",
     "UnsupportedError",
     "ZipStore",
     "__version__",
@@ -56,3 +59,7 @@ __all__ = [
     "stream",
     "to_arrow",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 Strings: TypeAlias = Literal["numpy", "object", "bytes"]
 Missing: TypeAlias = Literal["fill", "error"]
 
-# Rows are read ahead of iteration in steps of about this size (of one row of chunks at least).
+# Rows are read ahead of iteration in steps of about this size and no more chunks along the first
+# axis (but one at least): whoever wants the first row need not wait for very many small ones.
 _ITERATION_NBYTES = 1 << 20
+_ITERATION_NCHUNKS = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,8 @@ class Array(_core.Array):
         """Decode whole rows of chunks; what is given does not keep them alive."""
         row_nbytes = max(1, self.itemsize) * math.prod(self.shape[1:])
         chunk = self.chunks[0]
-        step = chunk * max(1, _ITERATION_NBYTES // max(1, row_nbytes * chunk))
+        nchunks = _ITERATION_NBYTES // max(1, row_nbytes * chunk)
+        step = chunk * max(1, min(nchunks, _ITERATION_NCHUNKS))
         for start in range(0, self.shape[0], step):
             rows = self[start : start + step]
             for row in rows:

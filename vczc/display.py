@@ -33,6 +33,7 @@ _STYLE = """<style>
 .vczc td { font-family: ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 .vczc caption { caption-side: top; text-align: left; padding: 0.2em 0; font-weight: 600;
   color: inherit; }
+.vczc .children td:not(:last-child) { white-space: nowrap; overflow-wrap: normal; }
 .vczc summary { cursor: pointer; opacity: 0.75; }
 </style>"""
 
@@ -51,7 +52,8 @@ class Info:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        cells = "".join(_html_row("th", "td", row) for row in self.rows)
+        shown = [row for row in self.rows if row[0] != "Name"]  # which is the caption
+        cells = "".join(_html_row("th", "td", row) for row in shown)
         caption = f"<caption>{html.escape(self.title)}</caption>"
         return f'{_STYLE}<div class="vczc"><table>{caption}<tbody>{cells}</tbody></table></div>'
 
@@ -106,7 +108,8 @@ def group_info(group: Group) -> Info:
 def group_html(group: Group) -> str:
     head = ("Name", "Shape", "Chunks", "Type", "Dimensions")
     rows = "".join(_html_row("td", "td", row) for row in _child_rows(group))
-    table = f"<table><thead>{_html_row('th', 'th', head)}</thead><tbody>{rows}</tbody></table>"
+    head_row = _html_row("th", "th", head)
+    table = f'<table class="children"><thead>{head_row}</thead><tbody>{rows}</tbody></table>'
     attrs = "".join(
         _html_row("th", "td", (name, _clipped(repr(value)))) for name, value in group.attrs.items()
     )
@@ -175,7 +178,7 @@ def _child_rows(group: Group) -> Iterator[tuple[str, ...]]:
 
     for name, child in _children(group):
         if isinstance(child, str):
-            yield name, "", "", child, ""
+            yield name, "", "", "", child
         elif isinstance(child, Group):
             yield f"{name}/", "", "", "group", ""
         else:
@@ -186,6 +189,9 @@ def _branches(group: Group, indent: str, depth: int) -> Iterator[str]:
     from vczc.group import Group
 
     children = list(_children(group))
+    lines = {name: _leaf(c) for name, c in children if not isinstance(c, (str, Group))}
+    widths = [max(map(len, column)) for column in zip(*lines.values(), strict=True)]
+    name_width = max(map(len, lines), default=0)
     for i, (name, child) in enumerate(children):
         is_last = i == len(children) - 1
         stem = f"{indent}{'└── ' if is_last else '├── '}{name}"
@@ -196,7 +202,16 @@ def _branches(group: Group, indent: str, depth: int) -> Iterator[str]:
             if depth > 0:
                 yield from _branches(child, indent + ("    " if is_last else "│   "), depth - 1)
         else:
-            yield f"{stem} {child.shape} {_dtype(child)}"
+            shape, dtype, dims = lines[name]
+            stem += " " * (name_width - len(name))
+            line = f"{stem}  {shape:>{widths[0]}}  {dtype:<{widths[1]}}  {dims}"
+            yield line.rstrip()
+
+
+def _leaf(array: Array) -> tuple[str, str, str]:
+    """Shape, type and dimensions of an array in a tree."""
+    shape = " × ".join(f"{n:,}" for n in array.shape) or "scalar"
+    return shape, _dtype(array), _dims(array)
 
 
 def _children(group: Group) -> Iterator[tuple[str, Array | Group | str]]:

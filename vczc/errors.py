@@ -49,9 +49,10 @@ class StoreError(Error, OSError):
 
 
 class StoreNotFoundError(StoreError, FileNotFoundError):
-    """There is nothing at the path of the store."""
+    """There is nothing at the path of the store, which is its `filename`."""
 
     errno: ClassVar[int] = _errno.ENOENT  # type: ignore[misc]
+    filename: str | None = None  # in the instance's dict, which a pickle keeps
 
 
 class NodeNotFoundError(Error, KeyError):
@@ -77,6 +78,7 @@ class BufferError(Error, ValueError):
 for _public in (
     Error,
     StoreError,
+    StoreNotFoundError,
     NodeNotFoundError,
     MetadataError,
     UnsupportedError,

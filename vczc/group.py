@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vczc.stores import Store
 
 _MAX_NAMES = 8  # of children, in a message
+_MIN_WORD = 3  # letters; two of them are in many names
 
 
 class Group(Mapping[str, "Array | Group"]):
@@ -120,6 +121,9 @@ class Group(Mapping[str, "Array | Group"]):
         """A table of what it is and what it holds."""
         return display.group_info(self)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     def __repr__(self) -> str:
         return f"<vczc.Group {self.name!r} of {self._store!r}>"
 
@@ -167,9 +171,21 @@ def _known_names(store: Store, path: str) -> str:
         return ""
     if not children or not path:
         return ""
-    by_case = {name.casefold(): name for name in children}
-    close = difflib.get_close_matches(wanted.casefold(), by_case, n=3)
+    word = _bare(wanted)
+    close = [name for name in children if _bare(name) == word]
+    if not close:
+        by_case = {name.casefold(): name for name in children}
+        found = difflib.get_close_matches(wanted.casefold(), by_case, n=3)
+        close = [by_case[name] for name in found]
+    if not close and len(word) >= _MIN_WORD:
+        close = [name for name in children if word in _bare(name)][:3]
     if close:
-        return f"; did you mean {' or '.join(repr(by_case[name]) for name in close)}?"
+        return f"; did you mean {' or '.join(map(repr, close))}?"
     names = ", ".join(repr(name) for name in children[:_MAX_NAMES])
     return f"; there are {names}{', …' if len(children) > _MAX_NAMES else ''}"
+
+
+def _bare(name: str) -> str:
+    """What is asked for in short: `call_DP` and `variant_DP` are both DP, in any case."""
+    bare = name.casefold().removeprefix("call_").removeprefix("variant_")
+    return "genotype" if bare == "gt" else bare

@@ -46,12 +46,22 @@ class UnknownIdError(Error, KeyError, ValueError):
 UnknownIdError.__module__ = "vczc"
 
 
-def array_of(root: object, name: str) -> Array:
-    """The array `name` of a VCZ."""
+def is_iterable(given: object) -> bool:
+    """Whether it can be looped over, of whatever type it was declared."""
+    return isinstance(given, Iterable)
+
+
+def group_of(root: object) -> Group:
+    """`root`, which must be a group."""
     if not isinstance(root, Group):
         msg = f"a group, as `vczc.open` gives it, is needed, not {type(root).__name__}"
         raise TypeError(msg)
-    node = root[name]
+    return root
+
+
+def array_of(root: object, name: str) -> Array:
+    """The array `name` of a VCZ."""
+    node = group_of(root)[name]
     if not isinstance(node, Array):
         msg = f"{node.name!r} is a group, not an array"
         raise ValueError(msg)
@@ -81,6 +91,9 @@ def samples(root: Group, ids: Ids, complement: bool = False, ignore_missing: boo
     does not know is an error, or left out with `ignore_missing`; an id that is given twice is an
     error, as in bcftools. A removed sample, whose id is "", is never found.
     """
+    if not is_iterable(ids):
+        msg = f"samples are chosen by an id, or several in a list, not by {type(ids).__name__}"
+        raise TypeError(msg)
     known = read_ids(root, "sample_id")
     at: dict[str, int] = {}
     for i, name in enumerate(known):

@@ -7,6 +7,7 @@ VCF Zarr: integers -1 and -2, NaN with a payload of 1 or 2, text "." and "".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,18 +20,29 @@ _NAN_BITS = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF0000000000000}
 
 
 def is_missing(values: npt.ArrayLike) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Where VCF says that a value is not known (`.`)."""
+    """Where VCF says that a value is not known (`.`).
+
+    Ask before floats are cast: from float32 to float64 the bits that tell missing, fill and NaN
+    apart move, and neither `is_missing` nor `is_fill` then finds any.
+    """
     return _equals(values, 1, ".")
 
 
 def is_fill(values: npt.ArrayLike) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Where there is no value: what makes vectors of different lengths equally long."""
+    """Where there is no value: what makes vectors of different lengths equally long.
+
+    As with `is_missing`, ask before floats are cast.
+    """
     return _equals(values, 2, "")
 
 
 def _equals(values: npt.ArrayLike, number: int, text: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    array = np.asarray(values)
+    is_mapping = isinstance(values, Mapping)  # groups: NumPy would take one for a sequence
+    array = np.asarray(None if is_mapping else values)
     kind = array.dtype.kind
+    if kind == "O" and array.ndim == 0 and not isinstance(array.item(), (str, bytes)):
+        msg = f"an array, or what NumPy makes one of, is needed, not {type(values).__name__}"
+        raise TypeError(msg)
     if kind == "i":
         found = array == -number
     elif kind == "f":

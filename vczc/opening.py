@@ -84,7 +84,10 @@ def open_array(
 
 def _store_of(source: object, verify: bool, storage_options: Mapping[str, Any] | None) -> Store:
     if isinstance(source, str) and source.lower().startswith(_URL_SCHEMES):
-        msg = f"{source!r} is a URL, which this version does not read (vczc[remote] will bring it)"
+        msg = (
+            f"{source!r} is a URL, and URLs are not read yet (vczc[remote] will bring them): "
+            "open a local copy"
+        )
         raise UnsupportedError(msg)
     if storage_options:
         msg = "storage_options are for URLs"
@@ -98,5 +101,7 @@ def _store_of(source: object, verify: bool, storage_options: Mapping[str, Any] |
         return source
     if isinstance(source, Mapping) and not isinstance(source, Group):
         return MemoryStore(source)
-    msg = f"a path, a store, or a mapping from keys to bytes can be opened, not {source!r}"
+    cls = type(source)
+    kind = cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
+    msg = f"pass the path of a store, a store, or a mapping from keys to bytes, not {kind}"
     raise TypeError(msg)

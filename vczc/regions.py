@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from vczc.errors import MetadataError
-from vczc.ids import UnknownIdError, array_of, as_id, read_ids
+from vczc.ids import UnknownIdError, array_of, as_id, is_iterable, read_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,6 +66,9 @@ def region(root: Group, region: Regions, *, overlap: Overlap = "record") -> list
     if overlap not in ("record", "pos"):
         msg = f"overlap is 'record' or 'pos', not {overlap!r}"
         raise ValueError(msg)
+    if not (isinstance(region, os.PathLike) or is_iterable(region)):
+        msg = f"a region is a str such as 'chr1:100-200', several, or a path, not {region!r}"
+        raise TypeError(msg)
     contigs = read_ids(root, "contig_id")
     wanted = _merged(_intervals(region, contigs))
     return _find(_Columns(root), wanted, overlap == "record") if wanted else []

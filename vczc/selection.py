@@ -212,8 +212,8 @@ def _described(item: object) -> str:
 
 
 def _not_taken(item: object) -> str:
-    if isinstance(item, (bool, np.bool_, np.ndarray, list)):
-        return f"{_described(item)} does not select here: `oindex` takes integers and masks"
+    if isinstance(item, (bool, np.bool_, np.ndarray, list, tuple, range)):
+        return f"{_described(item)} does not select here: for integers and masks use .oindex[...]"
     return f"only ints, slices and `...` select here, not {_described(item)}"
 
 

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, Self
 
 from vczc import _callbacks, _core, metadata
-from vczc.errors import NodeNotFoundError, StoreError
+from vczc.errors import NodeNotFoundError, StoreError, StoreNotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -103,7 +103,7 @@ class _PathStore(Store):
     _other: str
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._check(_core.open_path(os.fsencode(path)), path)
+        self._check(_open(path), path)
 
     def _check(self, handle: _core.Store, path: str | os.PathLike[str]) -> None:
         if handle.kind != self._kind:
@@ -130,7 +130,7 @@ class ZipStore(_PathStore):
     _other = "a folder: vczc.DirectoryStore opens those"
 
     def __init__(self, path: str | os.PathLike[str], *, verify: bool = False) -> None:
-        self._check(_core.open_path(os.fsencode(path), verify=verify), path)
+        self._check(_open(path, verify=verify), path)
         self.verify = verify
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -138,9 +138,10 @@ class ZipStore(_PathStore):
 
 
 class MemoryStore(Store):
-    """A mapping from keys to bytes, which is held, not copied: what changes in it is seen.
+    """A mapping from keys to bytes, which is held, not copied.
 
-    Only KeyError means that a key is absent. A pickle holds the mapping.
+    What changes in it is seen by arrays that are opened afterwards; an open array may still have
+    the chunk that it read last. Only KeyError means that a key is absent. A pickle holds the mapping.
     """
 
     def __init__(self, mapping: Mapping[str, Any]) -> None:
@@ -153,7 +154,7 @@ class MemoryStore(Store):
 
 def open_path(path: str | os.PathLike[str], *, verify: bool = False) -> Store:
     """The store at a path, told apart by what is there, not by its name."""
-    handle = _core.open_path(os.fsencode(path), verify=verify)
+    handle = _open(path, verify=verify)
     store: _PathStore
     if handle.kind == _core.STORE_ZIP:
         store = ZipStore.__new__(ZipStore)
@@ -162,6 +163,14 @@ def open_path(path: str | os.PathLike[str], *, verify: bool = False) -> Store:
         store = DirectoryStore.__new__(DirectoryStore)
     store._check(handle, path)
     return store
+
+
+def _open(path: str | os.PathLike[str], *, verify: bool = False) -> _core.Store:
+    try:
+        return _core.open_path(os.fsencode(path), verify=verify)
+    except StoreNotFoundError as err:
+        err.filename = os.fspath(path)
+        raise
 
 
 def _reopen_zip(path: str, verify: bool) -> ZipStore:

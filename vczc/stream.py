@@ -15,7 +15,7 @@ import numpy as np
 
 from vczc import _core, selection
 from vczc.errors import MetadataError
-from vczc.ids import array_of, sample_places
+from vczc.ids import array_of, group_of, is_iterable, sample_places
 from vczc.parts import Field, Plan
 from vczc.regions import region as find_rows
 
@@ -62,8 +62,8 @@ def stream(
     Up to `threads` threads decode at a time (by default as many as `vczc.set_threads` says), the
     calling one among them while it waits, and they keep ahead of it within `memory`, which is a
     number of bytes or a text such as "1 GiB". With `reuse=True` a part is valid until the next one
-    is asked for: its memory is then used again. A stream is for one thread. Its threads end with
-    it, or with `close()`.
+    is asked for: its memory is then used again. A stream is for one thread, and is read once: one
+    that is at its end refuses another loop. Its threads end with it, or with `close()`.
     """
     plan = make_plan(root, fields, region, overlap, variants, samples)
     return Stream(plan, nbytes_of(memory), nthreads_of(threads), reuse)
@@ -74,6 +74,7 @@ class Stream:
 
     _executor: ThreadPoolExecutor | None = None
     _pid = 0
+    _is_ended = False
 
     def __init__(self, plan: Plan, memory: int, threads: int, reuse: bool) -> None:
         self._plan = plan
@@ -88,6 +89,9 @@ class Stream:
         self._pid = os.getpid()
 
     def __iter__(self) -> Self:
+        if self._is_ended:
+            msg = "this stream was read to its end, or closed: make another with vczc.stream"
+            raise ValueError(msg)
         return self
 
     def __next__(self) -> Part:
@@ -99,14 +103,15 @@ class Stream:
         if not self._ready:
             try:
                 self._ready.extend(self._next_job())
-            except BaseException:
+            except BaseException:  # StopIteration too
                 self.close()
                 raise
         self._given, part = self._ready.popleft()
         return part
 
     def close(self) -> None:
-        """Stop decoding; the stream is then at its end. Parts that were given stay valid."""
+        """Stop decoding: there are no more parts. Those that were given stay valid."""
+        self._is_ended = True
         executor, self._executor = self._executor, None
         self._tasks = iter(())
         self._ready.clear()
@@ -275,8 +280,11 @@ def make_plan(
 def _arrays(root: Group, fields: str | Iterable[str] | None) -> dict[str, Array]:
     array_names = [fields] if isinstance(fields, str) else fields
     if array_names is None:
-        every = {name: array_of(root, name) for name in root.array_keys()}
+        every = {name: array_of(root, name) for name in group_of(root).array_keys()}
         found = {name: a for name, a in every.items() if _has_variants(name, a)}
+    elif not is_iterable(array_names):
+        msg = f"fields are the name of an array, or several, not {type(fields).__name__}"
+        raise TypeError(msg)
     else:
         found = {name: array_of(root, name) for name in array_names}
     for name, array in found.items():

@@ -17,10 +17,11 @@ def set_threads(n: int | None) -> None:
 
 
 def set_buffer_pool(nbytes: int) -> None:
-    """Let the process keep `nbytes` of freed results for the next ones (first 256 MiB; 0: none).
+    """Let the process keep `nbytes` of freed results for the next ones; 0 keeps none.
 
-    Results of 8 MiB and more lie in huge pages that are used again once their array is gone; new
-    pages cost more than decoding into them. The system may reclaim them where memory is short.
+    At first it is a sixteenth of the machine's memory, 1 GiB at most. Results of 8 MiB and more
+    lie in huge pages that are used again once their array is gone; new pages cost more than
+    decoding into them. The system may reclaim them where memory is short.
     """
     if nbytes < 0:
         msg = f"a pool of {nbytes} bytes"

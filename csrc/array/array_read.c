@@ -69,6 +69,9 @@ static int read_part(const vczc_array_t *array, const int64_t *coords, const vcz
         return decode_chunk(array, coords, request, out, NULL, scratch);
     }
     int ret = vczi_chain_read_kept(&array->chain, kept, request, out, &is_read, scratch);
+    if (ret == 0 && is_read) {
+        ret = vczi_store_check(array->store);
+    }
     if (ret == 0 && !is_read) {
         ret = decode_chunk(array, coords, request, out, kept, scratch);
     }

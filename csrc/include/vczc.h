@@ -120,8 +120,8 @@ VCZC_API void *vczc_buffer_alloc(size_t nbytes);
  * vczc_set_buffer_pool. NULL is nothing. @since 0.1 */
 VCZC_API void vczc_buffer_free(void *buffer, size_t nbytes);
 
-/** How many bytes of freed buffers the process keeps for the next results: 256 MiB at first, 0 for none. The system may
- * take their content where it needs memory. @since 0.1 */
+/** How many bytes of freed buffers the process keeps for the next results: at first a sixteenth of the machine's
+ * memory, 1 GiB at most; 0 for none. The system may take their content where it needs memory. @since 0.1 */
 VCZC_API void vczc_set_buffer_pool(size_t nbytes);
 
 /* ---- Stores ---- */

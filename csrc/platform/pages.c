@@ -13,7 +13,10 @@
 /* Regions kept at once. A reader drops a block before it asks for the next, or holds the blocks of some fields. */
 #define MAX_KEPT 32
 
-#define DEFAULT_KEPT_NBYTES ((size_t) 256 << 20)
+/* Kept at most, unless the process says otherwise: this part of the machine's memory, and no more than a gigabyte,
+ * which holds a whole array of genotypes (33,000 x 10,000 x 2). */
+#define KEPT_PART 16
+#define MAX_KEPT_NBYTES ((size_t) 1 << 30)
 
 typedef struct {
     void *pages;
@@ -26,7 +29,7 @@ static struct {
     int nkept;
     size_t kept_nbytes;
     size_t max_nbytes;
-} pages_pool = {.mutex = VCZI_MUTEX_INIT, .max_nbytes = DEFAULT_KEPT_NBYTES};
+} pages_pool = {.mutex = VCZI_MUTEX_INIT};
 
 static vczi_once_t pages_once = VCZI_ONCE_INIT;
 
@@ -38,8 +41,10 @@ static void unlock_pool(void) {
     vczi_mutex_unlock(&pages_pool.mutex);
 }
 
-/* A child that is forked while another thread is in here would find the lock held for ever. */
-static void watch_forks(void) {
+/* Once, at first use. A child that is forked while another thread is in here would find the lock held for ever. */
+static void start_pool(void) {
+    const size_t part = vczi_pages_system_memory() / KEPT_PART;
+    pages_pool.max_nbytes = part < MAX_KEPT_NBYTES ? part : MAX_KEPT_NBYTES;
     vczi_thread_at_fork(lock_pool, unlock_pool, unlock_pool);
 }
 
@@ -94,7 +99,7 @@ static bool round_up(size_t nbytes, size_t *rounded) {
 void *vczi_pages_alloc(size_t nbytes) {
     size_t rounded = 0;
     void *pages = NULL;
-    vczi_once(&pages_once, watch_forks);
+    vczi_once(&pages_once, start_pool);
     if (round_up(nbytes, &rounded)) {
         pages = find_kept(rounded);
         pages = pages != NULL ? pages : vczi_pages_system_map(rounded);
@@ -145,7 +150,7 @@ void vczi_pages_free(void *pages, size_t nbytes) {
 }
 
 void vczi_pages_set_kept(size_t nbytes) {
-    vczi_once(&pages_once, watch_forks);
+    vczi_once(&pages_once, start_pool);
     lock_pool();
     pages_pool.max_nbytes = nbytes;
     unlock_pool();

@@ -14,7 +14,8 @@ void *vczi_pages_alloc(size_t nbytes);
  * system may take their content (not their place) where it needs memory. */
 void vczi_pages_free(void *pages, size_t nbytes);
 
-/* How many bytes may be kept (256 MiB at first); 0 keeps none, and lets go of what is kept. */
+/* How many bytes may be kept (at first a sixteenth of the machine's memory, 1 GiB at most); 0 keeps none, and lets go
+ * of what is kept. */
 void vczi_pages_set_kept(size_t nbytes);
 
 /* Bytes that are kept now. */

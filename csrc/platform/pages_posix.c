@@ -8,8 +8,18 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "checked.h"
+
+size_t vczi_pages_system_memory(void) {
+    const long npages = sysconf(_SC_PHYS_PAGES), page_nbytes = sysconf(_SC_PAGESIZE);
+    size_t nbytes = 0;
+    if (npages <= 0 || page_nbytes <= 0 || !vczi_mul_size((size_t) npages, (size_t) page_nbytes, &nbytes)) {
+        return 0;
+    }
+    return nbytes;
+}
 
 /* One step more than asked for, of which the ends beyond the borders are given back. */
 void *vczi_pages_system_map(size_t nbytes) {

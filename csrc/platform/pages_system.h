@@ -9,6 +9,9 @@
 /* The size of a huge page, or where there are none what regions are rounded to. */
 #define VCZI_PAGES_STEP_NBYTES ((size_t) 2 << 20)
 
+/* Bytes of memory that the machine has; 0 where it does not say. */
+size_t vczi_pages_system_memory(void);
+
 /* A region of `nbytes`, a multiple of the step, on a border of the step where huge pages want it. NULL where there is
  * none. */
 void *vczi_pages_system_map(size_t nbytes);

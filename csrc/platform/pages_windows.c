@@ -4,7 +4,13 @@
 #include "pages_system.h"
 
 #define WIN32_LEAN_AND_MEAN
+#include <stdint.h>
 #include <windows.h>
+
+size_t vczi_pages_system_memory(void) {
+    MEMORYSTATUSEX status = {.dwLength = sizeof(status)};
+    return GlobalMemoryStatusEx(&status) && status.ullTotalPhys <= SIZE_MAX ? (size_t) status.ullTotalPhys : 0;
+}
 
 /* Large pages need a privilege here, so these are plain ones. */
 void *vczi_pages_system_map(size_t nbytes) {

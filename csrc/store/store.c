@@ -120,6 +120,11 @@ int vczi_store_size(vczc_store_t *store, const char *key, uint64_t *nbytes) {
     return ret == 0 ? 0 : fail_at(store, ret);
 }
 
+int vczi_store_check(vczc_store_t *store) {
+    const int ret = store->ops->check == NULL ? 0 : store->ops->check(store->self);
+    return ret == 0 ? 0 : fail_at(store, ret);
+}
+
 void vczi_store_will_need(vczc_store_t *store, const char *key) {
     full_key_t full;
     if (store->ops->will_need != NULL && vczi_key_is_safe(key) && compose(store, key, &full)) {

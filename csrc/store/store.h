@@ -41,6 +41,9 @@ typedef struct {
     /* Told the names directly under `folder` ("" or "a/b/"), files and folders, each at least once. */
     int (*list_folder)(void *self, const char *folder, vczc_list_fn tell, void *user);
     void (*will_need)(void *self, const char *key); /* a hint; may be NULL */
+    /* VCZC_ERR_STORE where the store is no longer the one that was opened; NULL where each key is found out by itself.
+     */
+    int (*check)(void *self);
     void (*close)(void *self);
 } vczi_store_ops_t;
 
@@ -68,6 +71,8 @@ int vczi_store_list(vczc_store_t *store, const char *prefix, vczc_list_fn tell, 
 /* The names directly under `folder` ("" or "a/b/", relative), in byte order, each once. */
 int vczi_store_list_folder(vczc_store_t *store, const char *folder, vczc_list_fn tell, void *user);
 void vczi_store_will_need(vczc_store_t *store, const char *key);
+/* VCZC_ERR_STORE where an archive was changed since it was opened: for what is served without a look at it. */
+int vczi_store_check(vczc_store_t *store);
 
 int vczi_store_kind(const vczc_store_t *store);
 const char *vczi_store_location(const vczc_store_t *store);

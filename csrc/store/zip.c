@@ -46,6 +46,10 @@ static int check_unchanged(const zip_t *zip) {
     return zip->path == NULL ? 0 : vczi_file_check_unchanged(&zip->file, zip->path);
 }
 
+static int zip_check(void *self) {
+    return check_unchanged(self);
+}
+
 static int find_entry(const zip_t *zip, const char *key, const vczi_zip_entry_t **entry) {
     *entry = vczi_zip_index_find(&zip->index, vczi_span(key, strlen(key)));
     return *entry == NULL ? vczi_fail(VCZC_ERR_NOT_FOUND, "no entry '%s'", key) : 0;
@@ -275,6 +279,7 @@ static void zip_will_need(void *self, const char *key) {
 const vczi_store_ops_t vczi_zip_ops = {
     .kind = VCZC_STORE_ZIP,
     .get = zip_get,
+    .check = zip_check,
     .size = zip_size,
     .list = zip_list,
     .list_folder = zip_list_folder,

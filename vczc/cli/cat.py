@@ -28,7 +28,9 @@ PART_NBYTES = 64 << 20
 TEXT_NBYTES = 64
 
 
-def parse_rows(_ctx: click.Context, _param: click.Parameter, value: str | None) -> slice | None:
+def parse_rows(
+    _ctx: click.Context, _param: click.Parameter, value: str | None
+) -> slice | int | None:
     """`A:B`, `A:`, `:B` or `A`, counted as Python counts."""
     if value is None:
         return None
@@ -43,7 +45,7 @@ def parse_rows(_ctx: click.Context, _param: click.Parameter, value: str | None) 
     if begin is None:
         msg = "no row is named"
         raise click.BadParameter(msg)
-    return slice(begin, begin + 1 if begin != -1 else None)
+    return begin
 
 
 def parse_block(
@@ -95,7 +97,7 @@ def command(
     path: str,
     array: str,
     block: tuple[int, ...] | None,
-    rows: slice | None,
+    rows: slice | int | None,
     region: str | None,
     samples: str | None,
     form: str,
@@ -114,19 +116,20 @@ def command(
         msg = f"{form} is binary: send it to a file or a pipe"
         raise click.UsageError(msg)
     opened = open_array(path, array)
+    chosen = None if rows is None else chosen_rows(opened, rows)
     columns = None if samples is None else sample_indexes(path, opened, samples)
     out = sys.stdout.buffer
     if form == "arrow":
         if block is not None:
             raise click.UsageError("arrow takes --rows or --region, not --block")  # noqa: EM101
-        write_arrow(out, path, opened, rows=rows, region=region, samples=columns)
+        write_arrow(out, path, opened, rows=chosen, region=region, samples=columns)
         return
     if region is not None:
         wanted = of_region(path, opened, region, columns)
     elif block is not None:
         wanted = of_box(opened, block_box(opened, block), None)
     else:
-        wanted = of_box(opened, () if rows is None else row_box(opened, rows), columns)
+        wanted = of_box(opened, () if chosen is None else (chosen,), columns)
     write = write_npy if form == "npy" else write_lines
     write(out, wanted, form, show_bar=not sys.stdout.isatty())
 
@@ -148,10 +151,22 @@ def sample_axis(array: vczc.Array) -> int | None:
     return array.dims.index("samples") if array.dims and "samples" in array.dims else None
 
 
-def row_box(array: vczc.Array, rows: slice) -> tuple[slice, ...]:
+def chosen_rows(array: vczc.Array, rows: slice | int) -> slice:
+    """The rows, counted from 0. One that is not there is an error; a range may overrun."""
     if not array.shape:
         raise click.UsageError("a scalar has no rows")  # noqa: EM101
-    return (slice(*rows.indices(array.shape[0])),)
+    n = array.shape[0]
+    if isinstance(rows, int):
+        if not -n <= rows < n:
+            msg = f"there is no row {rows}: {array.name} has {n}, counted from 0"
+            raise click.UsageError(msg)
+        return slice(rows % n, rows % n + 1)
+    if rows.start is not None and rows.stop is not None:
+        begin, end = (i + n if i < 0 else i for i in (rows.start, rows.stop))
+        if begin > end:
+            msg = f"--rows {rows.start}:{rows.stop} ends before it begins"
+            raise click.UsageError(msg)
+    return slice(*rows.indices(n))
 
 
 def block_box(array: vczc.Array, block: tuple[int, ...]) -> tuple[slice, ...]:
