@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import numcodecs
 import numpy as np
 import oracle
 import pytest
@@ -57,6 +58,22 @@ def wait_for_the_clock(path):
 
 
 # ---- Archives ----
+
+
+@posix
+def test_what_is_kept_is_not_served_of_a_changed_archive(tmp_path):
+    """A row out of the block that an array keeps needs no look at the archive; it gets one."""
+    stored = oracle.write(
+        oracle.values("<i4", (600, 50)), (200, 50), compressors=numcodecs.Blosc("zstd", 5, 1)
+    )
+    archive = oracle.source(stored.content, "stored zip", tmp_path)
+    array = vczc.open(archive)["x"]
+    oracle.assert_same(array[3], stored.whole[3])
+    oracle.assert_same(array[4], stored.whole[4])
+    os.truncate(archive, archive.stat().st_size // 2)
+    for row in (3, 4, 5, 450):
+        with pytest.raises(vczc.StoreError):
+            array[row]
 
 
 @posix

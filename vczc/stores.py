@@ -141,7 +141,8 @@ class MemoryStore(Store):
     """A mapping from keys to bytes, which is held, not copied.
 
     What changes in it is seen by arrays that are opened afterwards; an open array may still have
-    the chunk that it read last. Only KeyError means that a key is absent. A pickle holds the mapping.
+    the chunk that it read last. Only KeyError means that a key is absent. A pickle holds the
+    mapping.
     """
 
     def __init__(self, mapping: Mapping[str, Any]) -> None:
