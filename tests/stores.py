@@ -54,3 +54,8 @@ def mapped(root: Path) -> dict[str, bytes]:
 
 def source(root: Path, kind: str) -> Any:
     return {"directory": lambda r: r, "zip": zipped, "mapping": mapped}[kind](root)
+
+
+def block_sum(array, i):
+    """For other processes, which find this module but not those of the tests."""
+    return int(array.blocks[i].sum())
