@@ -67,7 +67,7 @@ def test_commands(page, folder):
     bin.mkdir()
     (bin / "vczc").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vczc.cli "$@"\n')
     (bin / "vczc").chmod(0o755)
-    env = {**os.environ, "PATH": f"{bin}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(TOP)}
+    env = {**os.environ, "PATH": f"{bin}{os.pathsep}{os.environ['PATH']}"}
     checker = doctest.OutputChecker()
     for line, code in blocks(page, "console"):
         for command, shown in commands(code):
