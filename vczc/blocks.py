@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+# Of an index that names more blocks none is asked for: no cache would hold them till they are read.
+_MAX_PREFETCHED = 1 << 20
+
+
 class Blocks(_core.Blocks):
     """`array.blocks`: indexed as zarr-python's, by ints and step-1 slices over the chunk grid.
 
@@ -58,11 +62,13 @@ class Blocks(_core.Blocks):
     def prefetch(self, indices: Iterable[object]) -> None:
         """Ask for blocks ahead of their reading: a hint, which does not wait."""
         import itertools
+        import math
 
         for index in indices:
             cells = selection.blocks(index, self.shape)
-            for coords in itertools.product(*cells):
-                self.array._prefetch(coords)
+            if 0 < math.prod(map(len, cells)) <= _MAX_PREFETCHED:
+                for coords in itertools.product(*cells):
+                    self.array._prefetch(coords)
 
     def _box(self, cells: tuple[range, ...]) -> selection.Box:
         array = self.array

@@ -186,7 +186,7 @@ def _nthreads(threads: int | None) -> int:
     if threads is None:
         return 0
     n = operator.index(threads)
-    if n < 1:
+    if not 1 <= n < 1 << 31:
         msg = f"threads is {n}, not a number of threads"
         raise ValueError(msg)
     return n

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import operator
+import sys
+
 from vczc import _core
 
 
@@ -13,7 +16,8 @@ def set_threads(n: int | None) -> None:
     None or 0 restores the default: `VCZC_NUM_THREADS` where it is set, else the processors that
     the process may run on.
     """
-    _core.set_threads(0 if n is None else n)
+    count = 0 if n is None else operator.index(n)
+    _core.set_threads(max(-1, min(count, 1 << 30)))  # which the library refuses, whatever it was
 
 
 def set_buffer_pool(nbytes: int) -> None:
@@ -23,7 +27,8 @@ def set_buffer_pool(nbytes: int) -> None:
     lie in huge pages that are used again once their array is gone; new pages cost more than
     decoding into them. The system may reclaim them where memory is short.
     """
-    if nbytes < 0:
+    nbytes = operator.index(nbytes)
+    if not 0 <= nbytes <= sys.maxsize:
         msg = f"a pool of {nbytes} bytes"
         raise ValueError(msg)
     _core.set_buffer_pool(nbytes)

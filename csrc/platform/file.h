@@ -73,7 +73,8 @@ int vczi_folder_file_size(const vczi_folder_t *folder, const char *name, uint64_
 /* Told one entry of a folder and VCZI_PATH_… (links followed); a non-zero result ends the listing. */
 typedef int (*vczi_entry_fn)(void *user, const char *name, int kind);
 
-/* List the entries of the sub-folder `name` ("" for the folder itself), without ".", ".." and links to nothing.
+/* List the entries of the sub-folder `name` ("" for the folder itself), without ".", ".." and links to nothing. A link
+ * that leads back to a folder on the way to it is VCZI_PATH_OTHER, so that a walk ends (not so on Windows).
  * VCZC_ERR_NOT_FOUND where there is no such folder. */
 int vczi_folder_list(const vczi_folder_t *folder, const char *name, vczi_entry_fn tell, void *user);
 

@@ -352,8 +352,28 @@ int vczi_folder_file_size(const vczi_folder_t *folder, const char *name, uint64_
     return 0;
 }
 
+/* Whether the folder `name`, or one on the way from the base to it, is the one of `status`: a walk that followed a link
+ * to it would come back here for ever. */
+static bool is_on_the_way(base_t base, const char *name, const struct stat *status) {
+    struct stat passed;
+    char *path = vczi_copy_text(name, strlen(name));
+    bool is_found = path == NULL || (fstat(base.descriptor, &passed) == 0 && passed.st_dev == status->st_dev &&
+                                     passed.st_ino == status->st_ino);
+    for (char *end = path; !is_found && *end != '\0';) {
+        end += strcspn(end, "/");
+        const char after = *end;
+        *end = '\0';
+        is_found = fstatat(base.descriptor, path, &passed, 0) == 0 && passed.st_dev == status->st_dev &&
+                   passed.st_ino == status->st_ino;
+        *end = after;
+        end += strspn(end, "/");
+    }
+    vczi_free(path);
+    return is_found;
+}
+
 /* Most file systems give the kind with the name; links, and the others, need a look. A link to nothing is absent. */
-static int entry_kind(int descriptor, const struct dirent *entry) {
+static int entry_kind(base_t base, const char *name, int descriptor, const struct dirent *entry) {
     struct stat status;
     if (entry->d_type == DT_REG) {
         return VCZI_PATH_FILE;
@@ -364,7 +384,7 @@ static int entry_kind(int descriptor, const struct dirent *entry) {
     if (fstatat(descriptor, entry->d_name, &status, 0) != 0) {
         return errno == ENOENT || errno == ENOTDIR ? VCZI_PATH_ABSENT : VCZI_PATH_OTHER;
     }
-    return kind_of(status.st_mode);
+    return S_ISDIR(status.st_mode) && is_on_the_way(base, name, &status) ? VCZI_PATH_OTHER : kind_of(status.st_mode);
 }
 
 static int list_entries(DIR *listing, base_t base, const char *name, vczi_entry_fn tell, void *user) {
@@ -381,7 +401,7 @@ static int list_entries(DIR *listing, base_t base, const char *name, vczi_entry_
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
             continue;
         }
-        const int kind = entry_kind(dirfd(listing), entry);
+        const int kind = entry_kind(base, name, dirfd(listing), entry);
         const int ret = kind == VCZI_PATH_ABSENT ? 0 : tell(user, entry->d_name, kind);
         if (ret != 0) {
             return ret;

@@ -172,8 +172,8 @@ static int list_one(const directory_t *directory, const char *folder, vczi_entry
     return 0;
 }
 
-/* The folder that was found last comes first: so a loop of links soon ends in the system's error for a path that goes
- * through too many, however many loops there are. */
+/* The folder that was found last comes first: what waits is then small. Loops of links are none of the listing's: the
+ * platform does not give them, or ends them by its error for a path that goes through too many. */
 static int directory_list(void *self, const char *prefix, vczc_list_fn tell, void *user) {
     listing_t *listing = vczi_alloc_zeroed(1, sizeof(*listing)); /* too large for a stack that is not ours */
     if (listing == NULL) {

@@ -33,7 +33,7 @@ from vczc.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     Coords = tuple[int, ...]
 
@@ -125,11 +125,11 @@ def readable_arrays(
 
 
 def stored_count(array: vczc.Array) -> int:
-    """How many chunks are stored; where that cannot be told, as many as there could be."""
+    """How many chunks are stored; 0 where that cannot be told."""
     try:
         return array.nchunks_initialized
     except vczc.Error:
-        return array.nchunks
+        return 0
 
 
 def check_arrays(
@@ -140,10 +140,13 @@ def check_arrays(
     with ThreadPoolExecutor(jobs, thread_name_prefix="vczc-check") as pool:
         try:
             for name, array in arrays.items():
-                for batch in batches(array):
-                    pending.append(pool.submit(check_batch, name, array, batch))
-                    if len(pending) > 2 * jobs:
-                        add(report, pending.popleft().result(), advance)
+                try:
+                    for batch in batches(array):
+                        pending.append(pool.submit(check_batch, name, array, batch))
+                        if len(pending) > 2 * jobs:
+                            add(report, pending.popleft().result(), advance)
+                except vczc.Error as err:  # its keys cannot be listed
+                    report.damaged.append(Damage.of(err, name))
             while pending:
                 add(report, pending.popleft().result(), advance)
         finally:
@@ -173,9 +176,19 @@ def batches(array: vczc.Array) -> Iterator[list[Coords]]:
 def grid_places(array: vczc.Array) -> Iterator[Coords]:
     """The places of all chunks, or of a sparse array only those that the store has keys for."""
     grid = array.blocks.shape
-    if array.nchunks <= max(WALKED_NCHUNKS, 4 * stored_count(array)):
-        return itertools.product(*map(range, grid))
+    if array.nchunks <= WALKED_NCHUNKS or array.nchunks <= 4 * array.nchunks_initialized:
+        return places_of([range(count) for count in grid])
     return sparse_places(array, grid)
+
+
+def places_of(sides: Sequence[range]) -> Iterator[Coords]:
+    """As itertools.product, which would first make tuples of sides that may be of any length."""
+    for n in range(math.prod(map(len, sides))):
+        place = []
+        for side in reversed(sides):
+            n, i = divmod(n, len(side))
+            place.append(side[i])
+        yield tuple(reversed(place))
 
 
 def sparse_places(array: vczc.Array, grid: Coords) -> Iterator[Coords]:
@@ -187,9 +200,7 @@ def sparse_places(array: vczc.Array, grid: Coords) -> Iterator[Coords]:
         place = [int(n) for n in re.split("[/.]", match[1])] if match else []
         if len(place) == len(grid):
             sides = zip(place, box, grid, strict=True)
-            yield from itertools.product(
-                *(range(p * n, min((p + 1) * n, count)) for p, n, count in sides)
-            )
+            yield from places_of([range(p * n, min((p + 1) * n, count)) for p, n, count in sides])
 
 
 def check_batch(name: str, array: vczc.Array, batch: list[Coords]) -> Report:
@@ -197,7 +208,7 @@ def check_batch(name: str, array: vczc.Array, batch: list[Coords]) -> Report:
     part = Report()
     out = None
     if array.dtype.kind not in "TO":
-        out = np.empty(array.chunks, array.dtype)
+        out = np.empty(array.chunk_size, array.dtype)
     for coords in batch:
         try:
             if array.blocks.stored(coords) is None:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 path_argument = click.argument("path")
 
 
+# Groups inside one another that are looked into; thousands would end in a RecursionError.
+MAX_DEPTH = 64
+
+
 def open_array(path: str, name: str) -> vczc.Array:
     """The array; a group of that name is a wrong usage, and the message says what to do."""
     node = vczc.open(path, path=name.strip("/"))
@@ -27,11 +31,18 @@ def open_array(path: str, name: str) -> vczc.Array:
 
 def children(group: vczc.Group) -> Iterator[tuple[str, vczc.Group | vczc.Array | vczc.Error]]:
     """What is in a group, by name; in place of what does not open, the reason."""
+    is_deepest = group.path.count("/") >= MAX_DEPTH
     for name in sorted(group):
         try:
-            yield name, group[name]
+            child = group[name]
         except vczc.Error as err:
             yield name, err
+            continue
+        if is_deepest and isinstance(child, vczc.Group):
+            msg = f"groups more than {MAX_DEPTH} deep are not looked into"
+            yield name, vczc.UnsupportedError(msg)
+        else:
+            yield name, child
 
 
 def walk_arrays(node: vczc.Group | vczc.Array) -> Iterator[tuple[str, vczc.Array | vczc.Error]]:

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) The vczc developers
+"""Stores that claim far more than they hold, or have no end: what is done with them is bounded."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import time
+
+import numpy as np
+import pytest
+
+import vczc
+from vczc.cli.__main__ import run
+
+GROUP = b'{"zarr_format": 2}'
+
+
+def document(**changes):
+    base = {
+        "zarr_format": 2, "shape": [10], "chunks": [10], "dtype": "|u1", "compressor": None,
+        "filters": None, "fill_value": 0, "order": "C",
+    }  # fmt: skip
+    return json.dumps({**base, **changes}).encode()
+
+
+@pytest.fixture
+def huge():
+    """A million million chunks of one byte, three of them stored."""
+    store = {".zgroup": GROUP, "x/.zarray": document(shape=[10**12], chunks=[1])}
+    return {**store, "x/0": b"a", "x/500000000000": b"b", "x/999999999999": b"c"}
+
+
+def write(folder, files):
+    for key, data in files.items():
+        path = folder / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return folder
+
+
+def test_what_a_huge_array_tells(huge):
+    array = vczc.open(huge)["x"]
+    assert array.nchunks_initialized == 3
+    assert "3 stored of 1000000000000" in str(array.info)
+    assert "3 stored of 1000000000000" in array._repr_html_()
+    assert "1000000000000" in str(vczc.open(huge).tree()).replace(",", "")
+
+
+def test_long_steps_pass_over_chunks(huge):
+    """A walk over all chunks between the items would take days."""
+    array = vczc.open(huge)["x"]
+    assert array[:: 5 * 10**11].tolist() == [97, 98]
+    assert array[:: 10**12 - 1].tolist() == [97, 99]
+    assert array[5 * 10**11 :: 10**30].tolist() == [98]
+    assert array.oindex[[0, 5 * 10**11, 10**12 - 1]].tolist() == [97, 98, 99]
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 40])
+def test_steps_beside_the_chunk_length(chunk):
+    values = np.arange(40, dtype="u1")
+    store = {".zgroup": GROUP, "x/.zarray": document(shape=[40], chunks=[chunk])}
+    for start in range(0, 40, chunk):
+        part = values[start : start + chunk].tobytes()
+        store[f"x/{start // chunk}"] = part.ljust(chunk, b"\xff")
+    array = vczc.open(store)["x"]
+    for step in range(1, 45):
+        for start, stop in itertools.product((0, 1, 6, 39), (0, 7, 21, 40)):
+            got = array.read(slice(start, stop, step), threads=1 + step % 2)
+            assert got.tolist() == values[start:stop:step].tolist()
+
+
+def test_iteration_begins_at_once():
+    """What is read ahead is bounded in bytes and in chunks."""
+
+    class Counting(dict):
+        nreads = 0
+
+        def __getitem__(self, key):
+            self.nreads += 1
+            return super().__getitem__(key)
+
+    store = Counting({".zgroup": GROUP, "x/.zarray": document(shape=[10**12], chunks=[1])})
+    rows = iter(vczc.open(store)["x"])
+    assert [int(next(rows)) for _ in range(3)] == [0, 0, 0]
+    assert store.nreads < 5000
+
+
+def test_hints_for_all_of_a_huge_grid(huge):
+    begin = time.monotonic()
+    vczc.open(huge)["x"].blocks.prefetch([..., slice(5, None), 0])
+    assert time.monotonic() - begin < 10
+
+
+@pytest.mark.parametrize("shape", [[10**12], [10**6, 10**6], [0, 10**15]])
+def test_check_of_a_huge_grid(tmp_path, shape, capsys):
+    folder = write(
+        tmp_path / "s",
+        {".zgroup": GROUP, "x/.zarray": document(shape=shape, chunks=[1] * len(shape))},
+    )
+    assert run(["check", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["chunks"] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink") or os.name == "nt", reason="POSIX links")
+def test_links_in_circles(tmp_path, capsys):
+    """A walk ends: links back to a folder on the way are not followed."""
+    files = {
+        ".zgroup": GROUP,
+        "g/.zgroup": GROUP,
+        "g/x/.zarray": document(),
+        "g/x/0": b"0123456789",
+    }
+    folder = write(tmp_path / "s", files)
+    for name in ("up", "again", "x/up"):
+        (folder / "g" / name).symlink_to(folder)
+    (folder / "me").symlink_to(".")
+    root = vczc.open(folder)
+    assert list(root) == ["g"]
+    assert list(root["g"]) == ["x"]
+    assert str(root.tree()).count("\n") == 2
+    assert root.store.keys() == sorted(files)
+    assert root["g/x"].nchunks_initialized == 1
+    assert root["g/up/me/g/x"][0] == 48  # who names a path gets it
+    assert run(["check", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["chunks"] == 1
+
+
+@pytest.mark.parametrize("command", ["tree", "info", "check"])
+@pytest.mark.parametrize("as_json", [False, True])
+def test_groups_in_groups_without_end(tmp_path, capsys, command, as_json):
+    files = {"d/" * depth + ".zgroup": GROUP for depth in range(500)}
+    files["x/.zarray"] = document()
+    folder = write(tmp_path / "s", files)
+    status = run([command, str(folder), *["--json"] * as_json])
+    assert status == (2 if command == "check" else 0)
+    assert "more than 64 deep" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("n", [-(10**30), -1, 5000, 2**31, 2**32 + 1, 10**30])
+def test_thread_counts_that_cannot_be(n, huge):
+    with pytest.raises(ValueError, match="threads"):
+        vczc.set_threads(n)
+    if n < 1 or n >= 2**31:
+        with pytest.raises(ValueError, match="threads"):
+            vczc.open(huge)["x"].read(slice(0, 2), threads=n)
+    with pytest.raises(TypeError):
+        vczc.set_threads(1.5)
