@@ -11,7 +11,8 @@ import numpy as np
 
 from vczc import _arrow, _arrow_stream, _core
 from vczc.errors import UnsupportedError
-from vczc.stream import Stream, make_plan, nbytes_of, nthreads_of
+from vczc.reading import nthreads_of
+from vczc.stream import Stream, make_plan, nbytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,7 +50,8 @@ def to_arrow(
     def plan() -> Plan:
         return make_plan(root, fields, region, overlap, variants, samples)
 
-    return ArrowStream(plan(), plan, nbytes_of(memory), nthreads_of(threads))
+    nthreads = nthreads_of(threads) or _core.get_threads()
+    return ArrowStream(plan(), plan, nbytes_of(memory), nthreads)
 
 
 class ArrowStream:

@@ -36,7 +36,7 @@ def read_box(
     """The items of `box`. `out` is an ndarray of the box's shape, of any strides unless they are
     to be `packed`, or a C-contiguous buffer that is large enough; the result is a view of it."""
     start, stop, step, kept, shape = box
-    nthreads = _nthreads(threads)
+    nthreads = nthreads_of(threads)
     dtype = array._item_dtype
     if dtype is None:
         strings = array._box_strings(start, stop, step, nthreads)
@@ -92,7 +92,7 @@ def read_orthogonal(
     for pieces in itertools.product(*_pieces(array, wanted.places)):
         box = box_of(tuple(p.span for p in pieces), all_kept)
         if as_text and array._text_as == "bytes":
-            strings = array._box_strings(box.start, box.stop, box.step, _nthreads(threads))
+            strings = array._box_strings(box.start, box.stop, box.step, nthreads_of(threads))
             part = _strings.to_numpy(strings, box.shape, "raw")
         else:
             part = read_box(array, box, None, threads)
@@ -182,7 +182,8 @@ def _assignable(pieces: tuple[_Piece, ...], shape: tuple[int, ...]) -> Any:
     )
 
 
-def _nthreads(threads: int | None) -> int:
+def nthreads_of(threads: int | None) -> int:
+    """As libvczc takes it: 0 stands for as many as are set."""
     if threads is None:
         return 0
     n = operator.index(threads)

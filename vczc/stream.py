@@ -17,6 +17,7 @@ from vczc import _core, selection
 from vczc.errors import MetadataError
 from vczc.ids import array_of, group_of, is_iterable, sample_places
 from vczc.parts import Field, Plan
+from vczc.reading import nthreads_of
 from vczc.regions import region as find_rows
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def stream(
     that is at its end refuses another loop. Its threads end with it, or with `close()`.
     """
     plan = make_plan(root, fields, region, overlap, variants, samples)
-    return Stream(plan, nbytes_of(memory), nthreads_of(threads), reuse)
+    return Stream(plan, nbytes_of(memory), nthreads_of(threads) or _core.get_threads(), reuse)
 
 
 class Stream:
@@ -347,13 +348,3 @@ def nbytes_of(memory: int | str) -> int:
         msg = f"memory is {nbytes}, not a number of bytes"
         raise ValueError(msg)
     return nbytes
-
-
-def nthreads_of(threads: int | None) -> int:
-    if threads is None:
-        return _core.get_threads()
-    n = operator.index(threads)
-    if n < 1:
-        msg = f"threads is {n}, not a number of threads"
-        raise ValueError(msg)
-    return n

@@ -3,6 +3,7 @@
 /* Public functions of arrays. */
 #include <string.h>
 
+#include "api_argument.h"
 #include "api_bytes.h"
 #include "array_open.h"
 #include "array_read.h"
@@ -11,17 +12,13 @@
 #include "status.h"
 #include "vczc.h"
 
-static int null_argument(const char *name) {
-    return vczi_fail(VCZC_ERR_ARGUMENT, "%s is NULL", name);
-}
-
 /* Coordinates of a 0-d array may be NULL. */
 static int check_handle(const vczc_array_t *array, const int64_t *coords) {
     if (array == NULL) {
-        return null_argument("array");
+        return vczi_null_argument("array");
     }
     if (coords == NULL && array->info.ndim != 0) {
-        return null_argument("coords");
+        return vczi_null_argument("coords");
     }
     return 0;
 }
@@ -33,11 +30,11 @@ int vczc_array_open(vczc_array_t **array, vczc_store_t *store, const char *path)
 int vczc_array_open_flags(vczc_array_t **array, vczc_store_t *store, const char *path, uint32_t flags,
                           int64_t max_chunk_nbytes) {
     if (array == NULL) {
-        return null_argument("array");
+        return vczi_null_argument("array");
     }
     *array = NULL;
     if (store == NULL || path == NULL) {
-        return null_argument(store == NULL ? "store" : "path");
+        return vczi_null_argument(store == NULL ? "store" : "path");
     }
     if ((flags & ~(uint32_t) VCZC_MISSING_IS_ERROR) != 0) {
         return vczi_fail(VCZC_ERR_ARGUMENT, "unknown flags 0x%x", (unsigned) flags);
@@ -63,7 +60,7 @@ const vczc_node_info_t *vczc_array_node_info(const vczc_array_t *array) {
 int vczc_array_block_shape(const vczc_array_t *array, const int64_t *coords, int64_t *shape) {
     int ret = check_handle(array, coords);
     if (ret == 0 && shape == NULL && array->info.ndim != 0) {
-        ret = null_argument("shape");
+        ret = vczi_null_argument("shape");
     }
     if (ret == 0) {
         ret = vczi_array_check_coords(array, coords);
@@ -77,7 +74,7 @@ int vczc_array_block_shape(const vczc_array_t *array, const int64_t *coords, int
 int vczc_array_read_block(const vczc_array_t *array, const int64_t *coords, void *out, size_t out_size) {
     int ret = check_handle(array, coords);
     if (ret == 0 && out == NULL && out_size != 0) {
-        ret = null_argument("out");
+        ret = vczi_null_argument("out");
     }
     return ret != 0 ? ret : vczi_array_read_block(array, coords, out, out_size);
 }
@@ -90,10 +87,10 @@ int vczc_array_read_region(const vczc_array_t *array, const int64_t *start, cons
 
 static int check_selection(const vczc_array_t *array, const vczc_selection_t *selection) {
     if (array == NULL || selection == NULL) {
-        return null_argument(array == NULL ? "array" : "selection");
+        return vczi_null_argument(array == NULL ? "array" : "selection");
     }
     if (array->info.ndim != 0 && (selection->start == NULL || selection->stop == NULL)) {
-        return null_argument("start or stop");
+        return vczi_null_argument("start or stop");
     }
     if (selection->nthreads < 0) {
         return vczi_fail(VCZC_ERR_ARGUMENT, "nthreads is negative");
@@ -105,14 +102,14 @@ int vczc_array_read_selection(const vczc_array_t *array, const vczc_selection_t 
                               const int64_t *out_strides) {
     int ret = check_selection(array, selection);
     if (ret == 0 && array->info.ndim != 0 && out_strides == NULL) {
-        ret = null_argument("out_strides");
+        ret = vczi_null_argument("out_strides");
     }
     return ret != 0 ? ret : vczi_array_read(array, selection, out, out_strides);
 }
 
 int vczc_array_read_strings(const vczc_array_t *array, const int64_t *coords, vczc_strings_t *strings) {
     if (strings == NULL) {
-        return null_argument("strings");
+        return vczi_null_argument("strings");
     }
     memset(strings, 0, sizeof(*strings));
     int ret = check_handle(array, coords);
@@ -122,7 +119,7 @@ int vczc_array_read_strings(const vczc_array_t *array, const int64_t *coords, vc
 int vczc_array_read_strings_selection(const vczc_array_t *array, const vczc_selection_t *selection,
                                       vczc_strings_t *strings) {
     if (strings == NULL) {
-        return null_argument("strings");
+        return vczi_null_argument("strings");
     }
     memset(strings, 0, sizeof(*strings));
     int ret = check_selection(array, selection);
@@ -137,7 +134,7 @@ void vczc_strings_clear(vczc_strings_t *strings) {
 
 int vczc_array_stored(const vczc_array_t *array, const int64_t *coords, vczc_bytes_t *bytes) {
     if (bytes == NULL) {
-        return null_argument("bytes");
+        return vczi_null_argument("bytes");
     }
     *bytes = (vczc_bytes_t){0};
     vczi_bytes_t stored = {0};
@@ -151,7 +148,7 @@ int vczc_array_stored(const vczc_array_t *array, const int64_t *coords, vczc_byt
 int vczc_array_chunk_key(const vczc_array_t *array, const int64_t *coords, char *key, size_t key_size) {
     int ret = check_handle(array, coords);
     if (ret == 0 && key == NULL) {
-        ret = null_argument("key");
+        ret = vczi_null_argument("key");
     }
     if (ret == 0) {
         ret = vczi_array_check_coords(array, coords);
@@ -164,7 +161,7 @@ int vczc_array_chunk_key(const vczc_array_t *array, const int64_t *coords, char 
 
 int vczc_array_count_stored(const vczc_array_t *array, int64_t *nchunks, int64_t *nbytes) {
     if (array == NULL) {
-        return null_argument("array");
+        return vczi_null_argument("array");
     }
     return vczi_array_count_stored(array, nchunks, nbytes);
 }

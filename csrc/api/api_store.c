@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) The vczc developers */
 /* Public functions of errors, threads, memory, stores and nodes. */
+#include "api_argument.h"
 #include "api_bytes.h"
 #include "node.h"
 #include "pages.h"
@@ -65,10 +66,6 @@ void vczc_set_buffer_pool(size_t nbytes) {
     vczi_pages_set_kept(nbytes);
 }
 
-static int null_argument(const char *name) {
-    return vczi_fail(VCZC_ERR_ARGUMENT, "%s is NULL", name);
-}
-
 static int check_flags(uint32_t flags) {
     if ((flags & ~(uint32_t) VCZC_OPEN_VERIFY) != 0) {
         return vczi_fail(VCZC_ERR_ARGUMENT, "unknown flags 0x%x", (unsigned) flags);
@@ -78,11 +75,11 @@ static int check_flags(uint32_t flags) {
 
 int vczc_store_open(vczc_store_t **store, const char *path, uint32_t flags) {
     if (store == NULL) {
-        return null_argument("store");
+        return vczi_null_argument("store");
     }
     *store = NULL;
     if (path == NULL) {
-        return null_argument("path");
+        return vczi_null_argument("path");
     }
     int ret = check_flags(flags);
     return ret != 0 ? ret : vczi_store_open_path(store, path, flags);
@@ -90,15 +87,15 @@ int vczc_store_open(vczc_store_t **store, const char *path, uint32_t flags) {
 
 int vczc_store_open_memory(vczc_store_t **store, const vczc_entry_t *entries, size_t nentries) {
     if (store == NULL) {
-        return null_argument("store");
+        return vczi_null_argument("store");
     }
     *store = NULL;
     if (entries == NULL && nentries != 0) {
-        return null_argument("entries");
+        return vczi_null_argument("entries");
     }
     for (size_t i = 0; i < nentries; i++) {
         if (entries[i].key == NULL || (entries[i].data == NULL && entries[i].nbytes != 0)) {
-            return null_argument("a key or its data");
+            return vczi_null_argument("a key or its data");
         }
     }
     return vczi_store_open_memory(store, entries, nentries);
@@ -106,11 +103,11 @@ int vczc_store_open_memory(vczc_store_t **store, const vczc_entry_t *entries, si
 
 int vczc_store_open_zip_memory(vczc_store_t **store, const void *data, size_t nbytes, uint32_t flags) {
     if (store == NULL) {
-        return null_argument("store");
+        return vczi_null_argument("store");
     }
     *store = NULL;
     if (data == NULL && nbytes != 0) {
-        return null_argument("data");
+        return vczi_null_argument("data");
     }
     int ret = check_flags(flags);
     return ret != 0 ? ret : vczi_store_open_zip_memory(store, vczi_span(data, nbytes), flags);
@@ -118,11 +115,11 @@ int vczc_store_open_zip_memory(vczc_store_t **store, const void *data, size_t nb
 
 int vczc_store_open_callbacks(vczc_store_t **store, const vczc_callbacks_t *callbacks, void *user, const char *name) {
     if (store == NULL) {
-        return null_argument("store");
+        return vczi_null_argument("store");
     }
     *store = NULL;
     if (callbacks == NULL) {
-        return null_argument("callbacks");
+        return vczi_null_argument("callbacks");
     }
     return vczi_store_open_callbacks(store, callbacks, user, name == NULL ? "callbacks" : name);
 }
@@ -145,11 +142,11 @@ const char *vczc_store_prefix(const vczc_store_t *store) {
 
 int vczc_store_get(vczc_store_t *store, const char *key, vczc_bytes_t *bytes) {
     if (bytes == NULL) {
-        return null_argument("bytes");
+        return vczi_null_argument("bytes");
     }
     *bytes = (vczc_bytes_t){0};
     if (store == NULL || key == NULL) {
-        return null_argument(store == NULL ? "store" : "key");
+        return vczi_null_argument(store == NULL ? "store" : "key");
     }
     vczi_bytes_t stored = {0};
     int ret = vczi_store_get(store, key, NULL, &stored);
@@ -158,25 +155,25 @@ int vczc_store_get(vczc_store_t *store, const char *key, vczc_bytes_t *bytes) {
 
 int vczc_store_size(vczc_store_t *store, const char *key, uint64_t *nbytes) {
     if (store == NULL || key == NULL || nbytes == NULL) {
-        return null_argument("an argument");
+        return vczi_null_argument("an argument");
     }
     return vczi_store_size(store, key, nbytes);
 }
 
 int vczc_store_list(vczc_store_t *store, const char *prefix, vczc_list_fn tell, void *user) {
     if (store == NULL || prefix == NULL || tell == NULL) {
-        return null_argument("an argument");
+        return vczi_null_argument("an argument");
     }
     return vczi_store_list(store, prefix, tell, user);
 }
 
 int vczc_node_open(vczc_node_t **node, vczc_store_t *store, const char *path) {
     if (node == NULL) {
-        return null_argument("node");
+        return vczi_null_argument("node");
     }
     *node = NULL;
     if (store == NULL || path == NULL) {
-        return null_argument(store == NULL ? "store" : "path");
+        return vczi_null_argument(store == NULL ? "store" : "path");
     }
     return vczi_node_open(node, store, path);
 }
@@ -191,7 +188,7 @@ const vczc_node_info_t *vczc_node_info(const vczc_node_t *node) {
 
 int vczc_node_children(const vczc_node_t *node, vczc_child_fn tell, void *user) {
     if (node == NULL || tell == NULL) {
-        return null_argument("an argument");
+        return vczi_null_argument("an argument");
     }
     return vczi_node_children(node, tell, user);
 }

@@ -226,10 +226,10 @@ static int sum_lengths(vczc_strings_t *strings) {
     return 0;
 }
 
-static int keep_offsets(const read_t *read, vczc_strings_t *strings) {
+/* The only job has left offsets where lengths would be. */
+static void keep_offsets(const read_t *read, vczc_strings_t *strings) {
     strings->data_nbytes = strings->offsets[strings->nitems];
     strings->max_item_nbytes = read->max_nbytes;
-    return 0;
 }
 
 /* All pieces in one block of memory. A single piece is it already. */
@@ -269,8 +269,10 @@ static int read_plan(const vczi_plan_t *plan, int nthreads, vczc_strings_t *stri
         goto out;
     }
     ret = vczi_pool_run(plan->njobs, nthreads, decode_job, &read);
-    if (ret == 0) {
-        ret = read.is_packed ? keep_offsets(&read, strings) : sum_lengths(strings);
+    if (ret == 0 && read.is_packed) {
+        keep_offsets(&read, strings);
+    } else if (ret == 0) {
+        ret = sum_lengths(strings);
     }
     if (ret == 0 && plan->njobs != 0) {
         ret = join(&read, nthreads, strings);

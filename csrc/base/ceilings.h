@@ -32,9 +32,6 @@
 /* A key of a store: PATH_MAX of the systems that vczc runs on. */
 #define VCZI_MAX_KEY_NBYTES 4096
 
-/* A name in a zip archive: its length is a 16-bit field. */
-#define VCZI_MAX_ZIP_NAME_NBYTES 65535
-
 /* Digits and separator of one coordinate in a chunk's key. */
 #define VCZI_MAX_COORD_NBYTES 21
 

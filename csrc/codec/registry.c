@@ -14,8 +14,8 @@
 static const vczi_registered_t registered[] = {
     {"transpose", VCZI_STAGE_ARRAY, true, true, 0, vczi_transpose_set_layout, NULL},
     {"bytes", VCZI_STAGE_SERIALIZE, true, true, 0, vczi_bytes_set_layout, NULL},
-    {"vlen-utf8", VCZI_STAGE_SERIALIZE, true, true, VCZC_VLEN_UTF8, vczi_vlen_set_layout, NULL},
-    {"vlen-bytes", VCZI_STAGE_SERIALIZE, true, true, VCZC_VLEN_BYTES, vczi_vlen_set_layout, NULL},
+    {"vlen-utf8", VCZI_STAGE_SERIALIZE, true, true, 0, vczi_vlen_set_layout, NULL},
+    {"vlen-bytes", VCZI_STAGE_SERIALIZE, true, true, 0, vczi_vlen_set_layout, NULL},
     {"blosc", VCZI_STAGE_BYTES, true, true, 0, NULL, vczi_blosc_set_codec},
     {"zstd", VCZI_STAGE_BYTES, true, true, 0, NULL, vczi_zstd_set_codec},
     {"gzip", VCZI_STAGE_BYTES, true, true, VCZI_INFLATE_GZIP, NULL, vczi_inflate_set_codec},
