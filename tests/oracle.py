@@ -85,6 +85,7 @@ def write(data: Any, chunks: tuple[int, ...], dtype: str | None = None, **settin
     """Let zarr-python write `data`. `order` is that of the items inside a chunk in either format.
 
     Chunks of nothing but the fill value are written too, unless `write_empty_chunks` is False.
+    `shards` puts the chunks into shards (format 3).
     """
     data = np.asarray(data)
     dtype = dtype or data.dtype.str
@@ -92,6 +93,7 @@ def write(data: Any, chunks: tuple[int, ...], dtype: str | None = None, **settin
     settings["config"] = {"write_empty_chunks": settings.pop("write_empty_chunks", True)}
     separator = settings.pop("separator", None)
     order = settings.pop("order", "C")
+    shards = settings.pop("shards", None)
     if separator is not None:
         name = settings.pop("keys", "v2" if zarr_format == 2 else "default")
         settings["chunk_key_encoding"] = {"name": name, "separator": separator}
@@ -103,6 +105,8 @@ def write(data: Any, chunks: tuple[int, ...], dtype: str | None = None, **settin
             settings["filters"] = [zarr.codecs.TransposeCodec(order=axes)]
         if dtype.startswith(">"):
             settings["serializer"] = zarr.codecs.BytesCodec(endian="big")
+        if shards is not None:
+            chunks = _shard(settings, chunks, dtype, shards)
     store = MemoryStore()
     array = zarr.create_array(
         store,
@@ -114,6 +118,39 @@ def write(data: Any, chunks: tuple[int, ...], dtype: str | None = None, **settin
     )
     array[...] = data
     return read({key: value.to_bytes() for key, value in store._store_dict.items()})
+
+
+@dataclass(frozen=True)
+class Shards:
+    """How many chunks a shard has along each axis, of each level, the innermost first."""
+
+    factors: tuple[tuple[int, ...], ...]
+    index_location: str = "end"
+    index_codecs: tuple[Any, ...] = (zarr.codecs.BytesCodec(), zarr.codecs.Crc32cCodec())
+    compressors: tuple[Any, ...] = ()  # of the shard as a whole
+
+
+def _shard(
+    settings: dict[str, Any], chunks: tuple[int, ...], dtype: str, shards: Shards
+) -> tuple[int, ...]:
+    """Move the codecs in `settings` into shards; gives the shape of the outermost shard."""
+    of_text = {TEXT: zarr.codecs.VLenUTF8Codec(), BYTES: zarr.codecs.VLenBytesCodec()}
+    serializer = settings.get("serializer", of_text.get(dtype, zarr.codecs.BytesCodec()))
+    compressors = settings.get("compressors", zarr.codecs.ZstdCodec(level=1)) or ()
+    compressors = compressors if isinstance(compressors, (list, tuple)) else (compressors,)
+    codecs = [*settings.pop("filters", ()), serializer, *compressors]
+    for factors in shards.factors:
+        codec = zarr.codecs.ShardingCodec(
+            chunk_shape=chunks,
+            codecs=codecs,
+            index_location=shards.index_location,
+            index_codecs=shards.index_codecs,
+        )
+        codecs = [codec]
+        chunks = tuple(c * n for c, n in zip(chunks, factors, strict=True))
+    settings["serializer"] = codecs[0]
+    settings["compressors"] = list(shards.compressors) or None
+    return chunks
 
 
 def _zarr_dtype(dtype: str, data: np.ndarray) -> Any:
@@ -144,6 +181,15 @@ def by_hand(encoded: dict[str, bytes], **document: Any) -> dict[str, bytes]:
         "x/.zarray": json.dumps(whole).encode(),
         **{f"x/{key}": value for key, value in encoded.items()},
     }
+
+
+def nchunks_stored(stored: Stored) -> int:
+    """As zarr-python counts them: a shard counts for all chunks that it has room for."""
+    array = stored.array
+    per_key = 1
+    if array.shards is not None:
+        per_key = int(np.prod(array.shards) // np.prod(array.chunks))
+    return per_key * sum(map(is_chunk, stored.content))
 
 
 def is_chunk(key: str) -> bool:

@@ -89,6 +89,22 @@ def compressors(draw: st.DrawFn, zarr_format: int) -> Any:
 
 
 @st.composite
+def shards(draw: st.DrawFn, ndim: int) -> oracle.Shards:
+    """Now and then shards in shards, and shards that are compressed as a whole."""
+    factors = st.tuples(*[st.integers(1, 3)] * ndim)
+    endian = draw(st.sampled_from(["little", "big"]))
+    checksums = draw(st.integers(0, 2))
+    return oracle.Shards(
+        tuple(draw(st.lists(factors, min_size=1, max_size=2))),
+        draw(st.sampled_from(["start", "end"])),
+        (zarr.codecs.BytesCodec(endian=endian), *[zarr.codecs.Crc32cCodec()] * checksums),
+        draw(
+            st.sampled_from([(), (), (zarr.codecs.ZstdCodec(level=1), zarr.codecs.Crc32cCodec())])
+        ),
+    )
+
+
+@st.composite
 def stored_arrays(
     draw: st.DrawFn,
     dtypes: st.SearchStrategy[str] = ALL_DTYPES,
@@ -100,10 +116,13 @@ def stored_arrays(
         shape = (1,)  # zarr-python makes of the one item an `S`, which ends in no zero byte
     zarr_format = draw(st.sampled_from(oracle.FORMATS))
     style = draw(st.sampled_from(["random", "runs", "small"]))
+    chunks = draw(chunk_shapes(shape))
     stored = oracle.write(
         oracle.values(dtype, shape, draw(st.integers(0, 1 << 20)), style),
-        draw(chunk_shapes(shape)),
+        chunks,
         dtype,
+        shards=draw(st.none() | shards(len(chunks))) if zarr_format == 3 and chunks else None,
+        write_empty_chunks=draw(st.booleans()),
         zarr_format=zarr_format,
         order=draw(st.sampled_from("CF")),
         separator=draw(st.sampled_from("./")),

@@ -11,7 +11,6 @@ import sys
 import numpy as np
 import pytest
 import stores
-import zarr
 
 import vczc
 
@@ -356,12 +355,3 @@ def test_results_are_apart(pair, zarr_format):
     first[...] = -5
     np.testing.assert_array_equal(second, DATA[:3, :4])
     np.testing.assert_array_equal(pair[0].blocks[0, 0], DATA[:3, :4])
-
-
-def test_a_sharded_array_is_refused_by_name(tmp_path):
-    group = zarr.open_group(str(tmp_path / "d"), mode="w", zarr_format=3)
-    group.create_array("x", shape=(8, 8), dtype="i2", chunks=(2, 2), shards=(4, 4))
-    root = vczc.open(tmp_path / "d")
-    assert list(root) == ["x"]
-    with pytest.raises(vczc.UnsupportedError, match="sharding_indexed"):
-        root["x"]

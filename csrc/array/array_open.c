@@ -17,7 +17,7 @@ static void set_info(vczc_array_t *self) {
     info->itemsize = doc->dtype.item_nbytes;
     info->shape = doc->grid.shape;
     info->chunks = doc->grid.chunks;
-    info->shards = NULL;
+    info->shards = doc->is_sharded ? doc->shards.chunks : NULL;
     info->grid = doc->grid.counts;
     info->nchunks = doc->grid.nchunks;
     info->chunk_nbytes = (int64_t) self->chain.chunk_nbytes;
@@ -31,6 +31,40 @@ static void set_info(vczc_array_t *self) {
     info->zarr_format = doc->zarr_format;
     info->path = self->path;
     info->dims = (const char *const *) doc->dims;
+}
+
+/* The chain of the array's chunks, inside shards or not. */
+static int open_chain(vczc_array_t *self, int64_t max_chunk_nbytes) {
+    const vczi_document_t *doc = self->doc;
+    const vczi_grid_t *outer = doc->is_sharded ? &doc->shards : &doc->grid;
+    const vczi_chain_spec_t spec = {
+        .ndim = outer->ndim,
+        .chunks = outer->chunks,
+        .chunk_nitems = outer->chunk_nitems,
+        .dtype = &doc->dtype,
+        .big_endian = doc->big_endian,
+        .fill = doc->fill,
+        .fill_nbytes = doc->fill_nbytes,
+        .codecs = doc->codecs,
+        .ncodecs = doc->ncodecs,
+        .max_chunk_nbytes = max_chunk_nbytes == 0 ? VCZI_MAX_CHUNK_NBYTES : max_chunk_nbytes,
+    };
+    if (!doc->is_sharded) {
+        return vczi_chain_init(&self->chain, &spec);
+    }
+    self->sharding = vczi_alloc_zeroed(1, sizeof(*self->sharding));
+    if (self->sharding == NULL) {
+        return VCZC_ERR_NO_MEMORY;
+    }
+    return vczi_sharding_init(self->sharding, &self->chain, &doc->codecs[0], &spec);
+}
+
+/* What the array owns but its node. */
+static void free_array(vczc_array_t *self) {
+    vczi_array_kept_close(self->kept);
+    vczi_chain_clear(&self->chain);
+    vczi_free(self->sharding);
+    vczi_free(self);
 }
 
 int vczi_array_open(vczc_array_t **array, vczc_store_t *store, const char *path, uint32_t flags,
@@ -57,7 +91,7 @@ int vczi_array_open(vczc_array_t **array, vczc_store_t *store, const char *path,
         goto out;
     }
     self->doc = vczi_node_document(node);
-    ret = vczi_chain_init(&self->chain, self->doc, max_chunk_nbytes == 0 ? VCZI_MAX_CHUNK_NBYTES : max_chunk_nbytes);
+    ret = open_chain(self, max_chunk_nbytes);
     if (ret != 0) {
         ret = vczi_fail_prefix(ret, "array '%s'", path);
         goto out;
@@ -73,24 +107,31 @@ int vczi_array_open(vczc_array_t **array, vczc_store_t *store, const char *path,
     self = NULL;
 out:
     if (self != NULL) {
-        vczi_array_kept_close(self->kept);
+        free_array(self);
     }
-    vczi_free(self);
     vczi_node_close(node);
     return ret;
 }
 
 void vczi_array_close(vczc_array_t *array) {
     if (array != NULL) {
-        vczi_array_kept_close(array->kept);
-        vczi_node_close(array->node);
-        vczi_free(array);
+        vczc_node_t *node = array->node;
+        free_array(array);
+        vczi_node_close(node);
     }
 }
 
 int vczi_array_key(const vczc_array_t *array, const int64_t *coords, char *key, size_t key_nbytes) {
-    if (vczi_chunk_key_write(&array->doc->keys, array->path, array->path_nbytes, array->doc->grid.ndim, coords, key,
-                             key_nbytes) == 0) {
+    const vczi_document_t *doc = array->doc;
+    int64_t shard[VCZC_MAX_NDIM];
+    if (doc->is_sharded) {
+        for (int i = 0; i < doc->grid.ndim; i++) {
+            shard[i] = coords[i] / (doc->shards.chunks[i] / doc->grid.chunks[i]);
+        }
+        coords = shard;
+    }
+    if (vczi_chunk_key_write(&doc->keys, array->path, array->path_nbytes, doc->grid.ndim, coords, key, key_nbytes) ==
+        0) {
         return vczi_fail(VCZC_ERR_STORE, "the key of the chunk is longer than %zu bytes", key_nbytes - 1);
     }
     return 0;

@@ -8,6 +8,7 @@
 #include "chain.h"
 #include "document.h"
 #include "node.h"
+#include "sharding_codec.h"
 #include "vczc.h"
 
 struct vczc_array {
@@ -17,8 +18,9 @@ struct vczc_array {
     const char *path;           /* the node's */
     size_t path_nbytes;
     uint32_t flags;
-    vczi_chain_t chain;
-    vczi_array_kept_t *kept; /* the only part that changes once the array is open */
+    vczi_chain_t chain;        /* of a chunk; of a sharded array, of a chunk inside a shard */
+    vczi_sharding_t *sharding; /* how shards are laid out; NULL where each chunk has a key of its own */
+    vczi_array_kept_t *kept;   /* the only part that changes once the array is open */
     vczc_array_info_t info;
 };
 
@@ -27,7 +29,7 @@ int vczi_array_open(vczc_array_t **array, vczc_store_t *store, const char *path,
                     int64_t max_chunk_nbytes);
 void vczi_array_close(vczc_array_t *array);
 
-/* Write the chunk's key. VCZC_ERR_STORE where it is too long for any store. */
+/* Write the key of the chunk, or of the shard that holds it. VCZC_ERR_STORE where it is too long for any store. */
 int vczi_array_key(const vczc_array_t *array, const int64_t *coords, char *key, size_t key_nbytes);
 
 /* A failure to decode what is stored of a chunk: add the store, and where the chunk is. Returns `code`. */

@@ -15,6 +15,10 @@
 /* Chunks for each thread from which on they are work enough as they are: the last round is then a small share. */
 #define CHUNKS_PER_THREAD 4
 
+/* Chunks of shards that one thread decodes in a row: the look at the shard (some 5 µs) is then a small part. */
+#define MAX_RUN_NJOBS 64
+#define RUNS_PER_THREAD 4
+
 static int check_axis(const vczc_array_t *array, int axis, int64_t start, int64_t stop, int64_t step) {
     const int64_t length = array->doc->grid.shape[axis];
     if (step < 1) {
@@ -46,6 +50,7 @@ static int plan_count(vczi_plan_t *plan, const int64_t *out_strides) {
     const vczi_grid_t *grid = &plan->array->doc->grid;
     plan->nitems = 1;
     plan->njobs = 1;
+    plan->run_njobs = 1;
     plan->nparts = 1;
     for (int i = 0; i < grid->ndim; i++) {
         const int64_t length = plan->stop[i] - plan->start[i];
@@ -93,6 +98,7 @@ void vczi_plan_init_block(vczi_plan_t *plan, const vczc_array_t *array, const in
     plan->nitems = 1;
     plan->nparts = 1;
     plan->njobs = 1;
+    plan->run_njobs = 1;
     vczi_grid_block_shape(grid, coords, shape);
     for (int i = 0; i < grid->ndim; i++) {
         plan->start[i] = coords[i] * grid->chunks[i];
@@ -122,6 +128,20 @@ void vczi_plan_split(vczi_plan_t *plan, int nthreads) {
         plan->nparts = nparts;
         plan->njobs *= nparts;
     }
+}
+
+int64_t vczi_plan_runs(vczi_plan_t *plan, int nthreads) {
+    if (plan->array->sharding != NULL) {
+        const int64_t share = plan->njobs / ((int64_t) nthreads * RUNS_PER_THREAD);
+        plan->run_njobs = nthreads < 2 || share > MAX_RUN_NJOBS ? MAX_RUN_NJOBS : share < 1 ? 1 : share;
+    }
+    return plan->njobs == 0 ? 0 : (plan->njobs - 1) / plan->run_njobs + 1;
+}
+
+vczi_run_t vczi_plan_run(const vczi_plan_t *plan, int64_t number) {
+    const int64_t first = number * plan->run_njobs;
+    const int64_t left = plan->njobs - first;
+    return (vczi_run_t){first, first + (left < plan->run_njobs ? left : plan->run_njobs)};
 }
 
 /* Keep part `part` of the box's rows. */

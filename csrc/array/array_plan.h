@@ -22,6 +22,7 @@ typedef struct {
     int64_t nitems;                 /* selected */
     int64_t nparts;                 /* pieces along axis 0 that each chunk's box is cut into */
     int64_t njobs;                  /* chunks times parts; 0 of an empty selection */
+    int64_t run_njobs;              /* jobs that one thread does one after another */
 } vczi_plan_t;
 
 /* One job: the box of one chunk. */
@@ -41,6 +42,16 @@ void vczi_plan_init_block(vczi_plan_t *plan, const vczc_array_t *array, const in
 
 /* Cut the chunks' boxes so that `nthreads` have work, where the boxes are large and can be decoded in part. */
 void vczi_plan_split(vczi_plan_t *plan, int nthreads);
+
+/* Gather the jobs in runs: of a sharded array so long that each shard is looked up seldom, and so short that
+ * `nthreads` have work; else of one job. @return how many runs. */
+int64_t vczi_plan_runs(vczi_plan_t *plan, int nthreads);
+
+/* The jobs [first, end) of run `number`. */
+typedef struct {
+    int64_t first, end;
+} vczi_run_t;
+vczi_run_t vczi_plan_run(const vczi_plan_t *plan, int64_t number);
 
 /* Job `number`, of njobs; false where nothing of the chunk is selected (a long step) or the part is empty. */
 bool vczi_plan_job(const vczi_plan_t *plan, int64_t number, vczi_job_t *job);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "array_fetch.h"
 #include "array_plan.h"
 #include "ceilings.h"
 #include "checked.h"
@@ -13,40 +14,20 @@
 /* A block below so many bytes is decoded by the calling thread alone, without asking how many there are. */
 #define ALONE_NBYTES ((int64_t) 1 << 20)
 
-int vczi_array_fetch(const vczc_array_t *array, const int64_t *coords, bool is_sparse, char *key,
-                     vczi_scratch_t *scratch, vczi_bytes_t *bytes) {
-    int ret = vczi_array_key(array, coords, key, VCZI_MAX_KEY_NBYTES);
-    if (ret != 0) {
-        key[0] = 0;
-    } else if (is_sparse) {
-        ret = vczi_store_get_sparse(array->store, key, scratch, bytes);
-    } else {
-        ret = vczi_store_get(array->store, key, scratch, bytes);
-    }
-    if (ret == VCZC_ERR_NOT_FOUND) {
-        if (!(array->flags & VCZC_MISSING_IS_ERROR)) {
-            return ret;
-        }
-        ret = vczi_fail(VCZC_ERR_MISSING_CHUNK, "%s: the chunk is not stored", vczi_store_location(array->store));
-    }
-    return ret == 0 ? 0 : vczi_fail_where(ret, array->path, key, coords, array->doc->grid.ndim);
-}
-
 /* The box of one chunk, fetched and decoded or filled. */
-static int decode_chunk(const vczc_array_t *array, const int64_t *coords, const vczi_request_t *request, void *out,
-                        vczi_kept_block_t *kept, vczi_scratch_t *scratch) {
-    char key[VCZI_MAX_KEY_NBYTES];
-    vczi_bytes_t bytes = {0};
-    int ret = vczi_array_fetch(array, coords, kept != NULL, key, scratch, &bytes);
+static int decode_chunk(vczi_fetch_t *fetch, const int64_t *coords, const vczi_request_t *request, void *out,
+                        vczi_kept_block_t *kept) {
+    const vczc_array_t *array = fetch->array;
+    vczi_span_t stored = {NULL, 0};
+    int ret = vczi_fetch_chunk(fetch, coords, kept != NULL, &stored);
     if (ret == VCZC_ERR_NOT_FOUND) {
         vczi_ndfill(out, &request->out, array->doc->fill); /* zeros where the document says null */
         return 0;
     }
     if (ret == 0) {
-        ret = vczi_chain_decode(&array->chain, bytes.span, request, out, kept, scratch);
-        vczi_bytes_release(&bytes);
+        ret = vczi_chain_decode(&array->chain, stored, request, out, kept, fetch->scratch);
         if (ret != 0) {
-            ret = vczi_array_fail_chunk(array, ret, key, coords);
+            ret = vczi_array_fail_chunk(array, ret, fetch->key, coords);
         }
     }
     return ret;
@@ -61,33 +42,27 @@ static int64_t chunk_number(const vczi_grid_t *grid, const int64_t *coords) {
 }
 
 /* A small part of a chunk: out of what is kept of it, or decoded and kept. */
-static int read_part(const vczc_array_t *array, const int64_t *coords, const vczi_request_t *request, void *out,
-                     vczi_scratch_t *scratch) {
+static int read_part(vczi_fetch_t *fetch, const int64_t *coords, const vczi_request_t *request, void *out) {
+    const vczc_array_t *array = fetch->array;
     bool is_read = false;
     vczi_kept_block_t *kept = vczi_array_kept_borrow(array->kept, chunk_number(&array->doc->grid, coords));
     if (kept == NULL) {
-        return decode_chunk(array, coords, request, out, NULL, scratch);
+        return decode_chunk(fetch, coords, request, out, NULL);
     }
-    int ret = vczi_chain_read_kept(&array->chain, kept, request, out, &is_read, scratch);
+    int ret = vczi_chain_read_kept(&array->chain, kept, request, out, &is_read, fetch->scratch);
     if (ret == 0 && is_read) {
         ret = vczi_store_check(array->store);
     }
     if (ret == 0 && !is_read) {
-        ret = decode_chunk(array, coords, request, out, kept, scratch);
+        ret = decode_chunk(fetch, coords, request, out, kept);
     }
     vczi_array_kept_return(array->kept);
     return ret;
 }
 
-static int read_chunk(const vczc_array_t *array, const int64_t *coords, const vczi_request_t *request, void *out) {
-    vczi_scratch_t *scratch = vczi_scratch_borrow();
-    if (scratch == NULL) {
-        return VCZC_ERR_NO_MEMORY;
-    }
-    int ret = vczi_chain_should_keep(&array->chain, request) ? read_part(array, coords, request, out, scratch)
-                                                             : decode_chunk(array, coords, request, out, NULL, scratch);
-    vczi_scratch_return(scratch);
-    return ret;
+static int read_chunk(vczi_fetch_t *fetch, const int64_t *coords, const vczi_request_t *request, void *out) {
+    return vczi_chain_should_keep(&fetch->array->chain, request) ? read_part(fetch, coords, request, out)
+                                                                 : decode_chunk(fetch, coords, request, out, NULL);
 }
 
 static int check_fixed(const vczc_array_t *array) {
@@ -104,21 +79,39 @@ typedef struct {
     char *out;
 } read_t;
 
-static int read_job(void *user, int64_t number) {
-    const read_t *read = user;
+static int read_job(const read_t *read, int64_t number, vczi_fetch_t *fetch) {
     vczi_job_t job;
     if (!vczi_plan_job(read->plan, number, &job)) {
         return 0;
     }
     job.request.out.item_nbytes = read->plan->array->chain.item_nbytes;
-    return read_chunk(read->plan->array, job.coords, &job.request, read->out + job.place);
+    return read_chunk(fetch, job.coords, &job.request, read->out + job.place);
+}
+
+/* Jobs that are done one after another, for the sake of the shard that they may have in common. */
+static int read_run(void *user, int64_t number) {
+    const read_t *read = user;
+    const vczi_run_t run = vczi_plan_run(read->plan, number);
+    vczi_fetch_t fetch;
+    int ret = 0;
+    vczi_scratch_t *scratch = vczi_scratch_borrow();
+    if (scratch == NULL) {
+        return VCZC_ERR_NO_MEMORY;
+    }
+    vczi_fetch_begin(&fetch, read->plan->array, run.end - run.first, scratch);
+    for (int64_t i = run.first; i < run.end && ret == 0; i++) {
+        ret = read_job(read, i, &fetch);
+    }
+    vczi_fetch_end(&fetch);
+    vczi_scratch_return(scratch);
+    return ret;
 }
 
 static int read_plan(vczi_plan_t *plan, int nthreads, void *out) {
     read_t read = {plan, out};
     nthreads = nthreads > 0 ? nthreads : vczi_pool_threads();
     vczi_plan_split(plan, nthreads);
-    return vczi_pool_run(plan->njobs, nthreads, read_job, &read);
+    return vczi_pool_run(vczi_plan_runs(plan, nthreads), nthreads, read_run, &read);
 }
 
 int vczi_array_read(const vczc_array_t *array, const vczc_selection_t *selection, void *out,
@@ -141,7 +134,6 @@ int vczi_array_read(const vczc_array_t *array, const vczc_selection_t *selection
 
 int vczi_array_read_block(const vczc_array_t *array, const int64_t *coords, void *out, size_t out_nbytes) {
     vczi_plan_t plan;
-    vczi_job_t job;
     const size_t item_nbytes = array->chain.item_nbytes;
     int ret = check_fixed(array);
     if (ret == 0) {
@@ -159,12 +151,9 @@ int vczi_array_read_block(const vczc_array_t *array, const int64_t *coords, void
     for (int i = 0; i < array->doc->grid.ndim; i++) {
         plan.out_strides[i] *= (int64_t) item_nbytes;
     }
-    if ((int64_t) nbytes >= ALONE_NBYTES) {
-        return read_plan(&plan, 0, out);
+    if ((int64_t) nbytes < ALONE_NBYTES) {
+        read_t read = {&plan, out};
+        return read_run(&read, 0);
     }
-    if (!vczi_plan_job(&plan, 0, &job)) {
-        return 0;
-    }
-    job.request.out.item_nbytes = item_nbytes;
-    return read_chunk(array, coords, &job.request, out);
+    return read_plan(&plan, 0, out);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "array_fetch.h"
 #include "ceilings.h"
 #include "checked.h"
 #include "status.h"
@@ -35,6 +36,11 @@ static int count_key(count_t *count, const char *key) {
     return 0;
 }
 
+/* The grid whose coordinates the keys have: of a sharded array, of the shards. */
+static const vczi_grid_t *grid_of_keys(const vczc_array_t *array) {
+    return array->doc->is_sharded ? &array->doc->shards : &array->doc->grid;
+}
+
 /* Keys that are no chunk of the grid are passed over. */
 static int count_listed(void *user, const char *key, size_t key_nbytes) {
     count_t *count = user;
@@ -44,7 +50,7 @@ static int count_listed(void *user, const char *key, size_t key_nbytes) {
     char whole[VCZI_MAX_KEY_NBYTES];
     if (key_nbytes < skip || key_nbytes >= sizeof(whole) ||
         !vczi_chunk_key_read(&array->doc->keys, key + skip, key_nbytes - skip, array->doc->grid.ndim, coords) ||
-        !vczi_grid_holds(&array->doc->grid, coords)) {
+        !vczi_grid_holds(grid_of_keys(array), coords)) {
         return 0;
     }
     memcpy(whole, key, key_nbytes);
@@ -62,9 +68,19 @@ static bool next_coords(const vczi_grid_t *grid, int64_t *coords) {
     return false;
 }
 
-/* For a store that cannot list its keys: ask for each chunk. */
+/* The key at coordinates of that grid. */
+static int write_key(const vczc_array_t *array, const int64_t *coords, char *key, size_t key_nbytes) {
+    const vczi_document_t *doc = array->doc;
+    int64_t chunk[VCZC_MAX_NDIM];
+    for (int i = 0; i < doc->grid.ndim; i++) {
+        chunk[i] = doc->is_sharded ? coords[i] * (doc->shards.chunks[i] / doc->grid.chunks[i]) : coords[i];
+    }
+    return vczi_array_key(array, chunk, key, key_nbytes);
+}
+
+/* For a store that cannot list its keys: ask for each. */
 static int count_probed(count_t *count) {
-    const vczi_grid_t *grid = &count->array->doc->grid;
+    const vczi_grid_t *grid = grid_of_keys(count->array);
     int64_t coords[VCZC_MAX_NDIM] = {0};
     char key[VCZI_MAX_KEY_NBYTES];
     if (grid->nchunks > MAX_PROBED_NCHUNKS) {
@@ -75,7 +91,7 @@ static int count_probed(count_t *count) {
     }
     do {
         uint64_t nbytes = 0;
-        int ret = vczi_array_key(count->array, coords, key, sizeof(key));
+        int ret = write_key(count->array, coords, key, sizeof(key));
         if (ret == 0) {
             ret = vczi_store_size(count->array->store, key, &nbytes);
         }
@@ -87,6 +103,12 @@ static int count_probed(count_t *count) {
         }
     } while (next_coords(grid, coords));
     return 0;
+}
+
+/* A shard counts for all chunks that it has room for, as in zarr-python. */
+static int64_t chunks_per_key(const vczc_array_t *array) {
+    const vczi_document_t *doc = array->doc;
+    return doc->is_sharded ? doc->shards.chunk_nitems / doc->grid.chunk_nitems : 1;
 }
 
 int vczi_array_count_stored(const vczc_array_t *array, int64_t *nchunks, int64_t *nbytes) {
@@ -102,8 +124,8 @@ int vczi_array_count_stored(const vczc_array_t *array, int64_t *nchunks, int64_t
     if (ret == VCZC_ERR_UNSUPPORTED) {
         ret = count_probed(&count);
     }
-    if (ret == 0 && nchunks != NULL) {
-        *nchunks = count.nchunks;
+    if (ret == 0 && nchunks != NULL && !vczi_mul_i64(count.nchunks, chunks_per_key(array), nchunks)) {
+        *nchunks = INT64_MAX;
     }
     if (ret == 0 && nbytes != NULL) {
         *nbytes = count.nbytes;
@@ -112,19 +134,19 @@ int vczi_array_count_stored(const vczc_array_t *array, int64_t *nchunks, int64_t
 }
 
 int vczi_array_stored(const vczc_array_t *array, const int64_t *coords, vczi_bytes_t *bytes) {
-    char key[VCZI_MAX_KEY_NBYTES];
+    vczi_span_t stored = {NULL, 0};
+    vczi_fetch_t fetch;
     int ret = vczi_array_check_coords(array, coords);
-    if (ret == 0) {
-        ret = vczi_array_key(array, coords, key, sizeof(key));
-    }
     if (ret != 0) {
         return ret;
     }
-    ret = vczi_store_get(array->store, key, NULL, bytes);
-    if (ret == 0 || ret == VCZC_ERR_NOT_FOUND) {
-        return ret;
+    vczi_fetch_begin(&fetch, array, 1, NULL);
+    ret = vczi_fetch_chunk(&fetch, coords, false, &stored);
+    if (ret == 0) {
+        *bytes = vczi_fetch_take(&fetch, stored);
     }
-    return vczi_fail_where(ret, array->path, key, coords, array->doc->grid.ndim);
+    vczi_fetch_end(&fetch);
+    return ret == VCZC_ERR_MISSING_CHUNK ? VCZC_ERR_NOT_FOUND : ret;
 }
 
 int vczi_array_will_need(const vczc_array_t *array, const int64_t *coords) {

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "array_fetch.h"
 #include "array_plan.h"
-#include "array_read.h"
 #include "checked.h"
 #include "mem.h"
 #include "pool.h"
@@ -161,31 +161,43 @@ static int decode_texts(read_t *read, const vczi_job_t *job, vczi_span_t stored,
     return ret;
 }
 
-/* First pass: decode the job's chunk, leave lengths and a piece. */
-static int decode_job(void *user, int64_t number) {
-    read_t *read = user;
+/* Of one job: decode its chunk, leave lengths and a piece. */
+static int decode_job(read_t *read, int64_t number, vczi_fetch_t *fetch) {
     const vczc_array_t *array = read->plan->array;
-    char key[VCZI_MAX_KEY_NBYTES];
-    vczi_bytes_t bytes = {0};
+    vczi_span_t stored = {NULL, 0};
     vczi_job_t job;
     if (!vczi_plan_job(read->plan, number, &job)) {
         return 0;
     }
+    int ret = vczi_fetch_chunk(fetch, job.coords, false, &stored);
+    if (ret == VCZC_ERR_NOT_FOUND) {
+        const vczi_span_t fill = vczi_span(array->doc->fill, array->doc->fill_nbytes);
+        return gather(read, &job, NULL, fill, &read->pieces[number]);
+    }
+    if (ret == 0) {
+        ret = decode_texts(read, &job, stored, &read->pieces[number], fetch->scratch);
+        if (ret != 0) {
+            ret = vczi_array_fail_chunk(array, ret, fetch->key, job.coords);
+        }
+    }
+    return ret;
+}
+
+/* First pass. */
+static int decode_run(void *user, int64_t number) {
+    read_t *read = user;
+    const vczi_run_t run = vczi_plan_run(read->plan, number);
+    vczi_fetch_t fetch;
+    int ret = 0;
     vczi_scratch_t *scratch = vczi_scratch_borrow();
     if (scratch == NULL) {
         return VCZC_ERR_NO_MEMORY;
     }
-    int ret = vczi_array_fetch(array, job.coords, false, key, scratch, &bytes);
-    if (ret == VCZC_ERR_NOT_FOUND) {
-        const vczi_span_t fill = vczi_span(array->doc->fill, array->doc->fill_nbytes);
-        ret = gather(read, &job, NULL, fill, &read->pieces[number]);
-    } else if (ret == 0) {
-        ret = decode_texts(read, &job, bytes.span, &read->pieces[number], scratch);
-        if (ret != 0) {
-            ret = vczi_array_fail_chunk(array, ret, key, job.coords);
-        }
+    vczi_fetch_begin(&fetch, read->plan->array, run.end - run.first, scratch);
+    for (int64_t i = run.first; i < run.end && ret == 0; i++) {
+        ret = decode_job(read, i, &fetch);
     }
-    vczi_bytes_release(&bytes);
+    vczi_fetch_end(&fetch);
     vczi_scratch_return(scratch);
     return ret;
 }
@@ -251,10 +263,12 @@ static int join(read_t *read, int nthreads, vczc_strings_t *strings) {
     return vczi_pool_run(read->plan->njobs, nthreads, place_job, read);
 }
 
-static int read_plan(const vczi_plan_t *plan, int nthreads, vczc_strings_t *strings) {
+static int read_plan(vczi_plan_t *plan, int nthreads, vczc_strings_t *strings) {
     read_t read = {.plan = plan};
     size_t nitems = 0, njobs = 0;
     int ret = 0;
+    nthreads = nthreads > 0 ? nthreads : vczi_pool_threads();
+    const int64_t nruns = vczi_plan_runs(plan, nthreads);
     memset(strings, 0, sizeof(*strings));
     if (!vczi_i64_to_size(plan->nitems, &nitems) || !vczi_add_size(nitems, 1, &nitems) ||
         !vczi_i64_to_size(plan->njobs, &njobs)) {
@@ -268,7 +282,7 @@ static int read_plan(const vczi_plan_t *plan, int nthreads, vczc_strings_t *stri
         ret = VCZC_ERR_NO_MEMORY;
         goto out;
     }
-    ret = vczi_pool_run(plan->njobs, nthreads, decode_job, &read);
+    ret = vczi_pool_run(nruns, nthreads, decode_run, &read);
     if (ret == 0 && read.is_packed) {
         keep_offsets(&read, strings);
     } else if (ret == 0) {

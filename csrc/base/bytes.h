@@ -34,6 +34,13 @@ static inline uint64_t vczi_load_u64le(const uint8_t *p) {
     return (uint64_t) vczi_load_u32le(p) | (uint64_t) vczi_load_u32le(p + 4) << 32;
 }
 
+static inline void vczi_store_u32le(uint8_t *p, uint32_t value) {
+    p[0] = (uint8_t) value;
+    p[1] = (uint8_t) (value >> 8);
+    p[2] = (uint8_t) (value >> 16);
+    p[3] = (uint8_t) (value >> 24);
+}
+
 /* True where this processor keeps the most significant byte first. */
 static inline bool vczi_host_is_big_endian(void) {
     const uint16_t probe = 1;

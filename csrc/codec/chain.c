@@ -8,6 +8,7 @@
 #include "ceilings.h"
 #include "checked.h"
 #include "registry.h"
+#include "sharding_codec.h"
 #include "status.h"
 #include "swap.h"
 #include "unvlen.h"
@@ -32,25 +33,25 @@ static void set_strides(vczi_chain_t *chain, const vczi_layout_t *layout, const 
     }
 }
 
-static int set_sizes(vczi_chain_t *chain, const vczi_document_t *doc, int64_t max_chunk_nbytes) {
+static int set_sizes(vczi_chain_t *chain, const vczi_chain_spec_t *spec) {
     int64_t nbytes = 0;
-    chain->ndim = doc->grid.ndim;
-    chain->chunk_nitems = doc->grid.chunk_nitems;
-    chain->is_utf8 = doc->dtype.kind == VCZC_VLEN_UTF8;
-    if (!vczi_i64_to_size(max_chunk_nbytes, &chain->max_nbytes)) {
+    chain->ndim = spec->ndim;
+    chain->chunk_nitems = spec->chunk_nitems;
+    chain->is_utf8 = spec->dtype->kind == VCZC_VLEN_UTF8;
+    if (!vczi_i64_to_size(spec->max_chunk_nbytes, &chain->max_nbytes)) {
         chain->max_nbytes = SIZE_MAX / 2;
     }
-    if (vczi_dtype_is_vlen(&doc->dtype)) {
+    if (vczi_dtype_is_vlen(spec->dtype)) {
         return 0; /* how many there may be is known once a chunk is seen */
     }
-    if (!vczi_mul_i64(doc->grid.chunk_nitems, doc->dtype.item_nbytes, &nbytes) || nbytes > max_chunk_nbytes ||
+    if (!vczi_mul_i64(spec->chunk_nitems, spec->dtype->item_nbytes, &nbytes) || nbytes > spec->max_chunk_nbytes ||
         !vczi_i64_to_size(nbytes, &chain->chunk_nbytes)) {
         return vczi_fail(VCZC_ERR_METADATA,
                          "a chunk of %" PRId64 " items of %" PRId64 " bytes is larger than the %" PRId64
                          " bytes that are allowed",
-                         doc->grid.chunk_nitems, doc->dtype.item_nbytes, max_chunk_nbytes);
+                         spec->chunk_nitems, spec->dtype->item_nbytes, spec->max_chunk_nbytes);
     }
-    chain->item_nbytes = (size_t) doc->dtype.item_nbytes;
+    chain->item_nbytes = (size_t) spec->dtype->item_nbytes;
     return 0;
 }
 
@@ -83,32 +84,62 @@ static int add_codec(vczi_chain_t *chain, const vczi_codec_spec_t *spec, vczi_la
     return found->set_layout(spec, layout);
 }
 
-int vczi_chain_init(vczi_chain_t *chain, const vczi_document_t *doc, int64_t max_chunk_nbytes) {
-    vczi_layout_t layout = {.ndim = doc->grid.ndim, .dtype = &doc->dtype, .big_endian = doc->big_endian};
+static int init_codecs(vczi_chain_t *chain, const vczi_chain_spec_t *spec, vczi_layout_t *layout) {
     vczi_stage_t stage = VCZI_STAGE_ARRAY;
+    for (int i = 0; i < layout->ndim; i++) {
+        layout->axes[i] = i;
+    }
+    for (int i = 0; i < spec->ncodecs; i++) {
+        const int ret = add_codec(chain, &spec->codecs[i], layout, &stage);
+        if (ret != 0) {
+            return ret;
+        }
+    }
+    return stage == VCZI_STAGE_ARRAY ? vczi_fail(VCZC_ERR_METADATA, "no codec turns the array into bytes") : 0;
+}
+
+int vczi_chain_init(vczi_chain_t *chain, const vczi_chain_spec_t *spec) {
+    vczi_layout_t layout = {.ndim = spec->ndim, .dtype = spec->dtype, .big_endian = spec->big_endian};
     memset(chain, 0, sizeof(*chain));
-    for (int i = 0; i < layout.ndim; i++) {
-        layout.axes[i] = i;
-    }
-    int ret = 0;
-    for (int i = 0; i < doc->ncodecs && ret == 0; i++) {
-        ret = add_codec(chain, &doc->codecs[i], &layout, &stage);
-    }
-    if (ret == 0 && stage == VCZI_STAGE_ARRAY) {
-        ret = vczi_fail(VCZC_ERR_METADATA, "no codec turns the array into bytes");
+    int ret = init_codecs(chain, spec, &layout);
+    if (ret == 0) {
+        ret = set_sizes(chain, spec);
     }
     if (ret == 0) {
-        ret = set_sizes(chain, doc, max_chunk_nbytes);
-    }
-    if (ret == 0) {
-        set_strides(chain, &layout, doc->grid.chunks);
-        chain->unit_nbytes = (size_t) doc->dtype.unit_nbytes;
+        set_strides(chain, &layout, spec->chunks);
+        chain->unit_nbytes = (size_t) spec->dtype->unit_nbytes;
         chain->must_swap = chain->unit_nbytes > 1 && layout.big_endian != vczi_host_is_big_endian();
+    }
+    if (ret == 0 && layout.sharding != NULL) {
+        chain->shard = vczi_shard_open(layout.sharding, spec, &layout, &ret);
+        chain->must_swap = false; /* the chain of its chunks does */
+    }
+    if (ret != 0) {
+        vczi_chain_clear(chain);
     }
     return ret;
 }
 
+void vczi_chain_clear(vczi_chain_t *chain) {
+    vczi_shard_close(chain->shard);
+    memset(chain, 0, sizeof(*chain));
+}
+
+bool vczi_chain_has_fixed_size(const vczi_chain_t *chain, size_t *nbytes) {
+    *nbytes = chain->chunk_nbytes;
+    for (int i = 0; i < chain->nbytes_codecs; i++) {
+        const size_t more = chain->bytes_codecs[i].checksum_nbytes;
+        if (more == 0 || !vczi_add_size(*nbytes, more, nbytes)) {
+            return false;
+        }
+    }
+    return chain->shard == NULL && chain->item_nbytes != 0;
+}
+
 bool vczi_chain_can_decode_part(const vczi_chain_t *chain) {
+    if (chain->shard != NULL) {
+        return false;
+    }
     return chain->nbytes_codecs == 0 || (chain->nbytes_codecs == 1 && chain->bytes_codecs[0].ops->decode_range != NULL);
 }
 
@@ -142,6 +173,11 @@ static int find_view(const vczi_chain_t *chain, vczi_span_t bytes, vczi_span_t *
     }
     const vczi_codec_t *codec = &chain->bytes_codecs[0];
     return codec->ops->view == NULL ? 0 : codec->ops->view(codec, bytes, chain->chunk_nbytes, view);
+}
+
+int vczi_chain_view(const vczi_chain_t *chain, vczi_span_t stored, vczi_span_t *raw, vczi_scratch_t *scratch) {
+    const int ret = decode_outer(chain, &stored, 1, scratch);
+    return ret == 0 ? find_view(chain, stored, raw) : ret;
 }
 
 /* Bytes [start, stop) of the chunk, decoded by the innermost codec into `out`. What can decode only as a whole is asked
@@ -330,7 +366,10 @@ int vczi_chain_decode(const vczi_chain_t *chain, vczi_span_t stored, const vczi_
                       vczi_kept_block_t *kept, vczi_scratch_t *scratch) {
     need_t need;
     source_t source = {stored, {NULL, 0}, kept};
-    int ret = decode_outer(chain, &source.stored, 1, scratch);
+    int ret = decode_outer(chain, &source.stored, chain->shard == NULL ? 1 : 0, scratch);
+    if (ret == 0 && chain->shard != NULL) {
+        return vczi_shard_decode(chain->shard, source.stored, request, out);
+    }
     if (ret == 0) {
         ret = find_view(chain, source.stored, &source.view);
     }
@@ -354,7 +393,7 @@ int vczi_chain_read_kept(const vczi_chain_t *chain, vczi_kept_block_t *kept, con
 }
 
 bool vczi_chain_should_keep(const vczi_chain_t *chain, const vczi_request_t *request) {
-    if (chain->nbytes_codecs != 1 ||
+    if (chain->nbytes_codecs != 1 || chain->shard != NULL ||
         (chain->bytes_codecs[0].ops->decode_kept == NULL && chain->chunk_nbytes > VCZI_MAX_KEPT_NBYTES)) {
         return false;
     }
@@ -368,6 +407,9 @@ bool vczi_chain_should_keep(const vczi_chain_t *chain, const vczi_request_t *req
 int vczi_chain_decode_vlen(const vczi_chain_t *chain, vczi_span_t stored, vczi_span_t *raw, vczi_scratch_t *scratch) {
     size_t nitems = 0;
     int ret = decode_outer(chain, &stored, 0, scratch);
+    if (ret == 0 && chain->shard != NULL) {
+        return vczi_shard_decode_vlen(chain->shard, stored, chain->max_nbytes, VCZI_SCRATCH_BLOCK, scratch, raw);
+    }
     if (ret == 0 && !vczi_i64_to_size(chain->chunk_nitems, &nitems)) {
         ret = vczi_fail(VCZC_ERR_CORRUPT, "%" PRId64 " texts do not fit the memory", chain->chunk_nitems);
     }

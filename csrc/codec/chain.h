@@ -10,6 +10,23 @@
 #include "codec.h"
 #include "ndcopy.h"
 
+struct vczi_shard;
+
+/* What a chain is made for. Borrowed while it is made; `fill` as long as the chain. */
+typedef struct {
+    int ndim;
+    const int64_t *chunks; /* shape of a chunk */
+    int64_t chunk_nitems;
+    const vczi_dtype_t *dtype;
+    bool big_endian; /* as format 2's type string says */
+    const void *fill;
+    size_t fill_nbytes;
+    const vczi_codec_spec_t *codecs;
+    int ncodecs;
+    int64_t max_chunk_nbytes;
+    int depth; /* shards around it */
+} vczi_chain_spec_t;
+
 typedef struct {
     int ndim;
     int64_t chunk_nitems;
@@ -22,6 +39,7 @@ typedef struct {
     int64_t strides[VCZC_MAX_NDIM]; /* of the array's axes in what is stored, in items */
     int nbytes_codecs;              /* codecs between bytes, in the order of writing */
     vczi_codec_t bytes_codecs[VCZI_MAX_CODECS];
+    struct vczi_shard *shard; /* what their bytes are, where they are no plain items; else NULL */
 } vczi_chain_t;
 
 /* The box of a chunk that is wanted: items first, first + step, … of each axis, and the place of each in memory. */
@@ -32,8 +50,17 @@ typedef struct {
 } vczi_request_t;
 
 /* VCZC_ERR_UNSUPPORTED, with its name, for a codec that is not read; VCZC_ERR_METADATA for a chain that makes no sense
- * or a chunk of more than `max_chunk_nbytes`. Borrows nothing from `doc`. */
-int vczi_chain_init(vczi_chain_t *chain, const vczi_document_t *doc, int64_t max_chunk_nbytes);
+ * or a chunk of more than `max_chunk_nbytes`. Zeroed on failure. */
+int vczi_chain_init(vczi_chain_t *chain, const vczi_chain_spec_t *spec);
+
+/* Free what the chain owns, and zero it. */
+void vczi_chain_clear(vczi_chain_t *chain);
+
+/* True where what is stored has the same length for every chunk: no codec compresses. *nbytes is that length. */
+bool vczi_chain_has_fixed_size(const vczi_chain_t *chain, size_t *nbytes);
+
+/* Of such a chain: the chunk's bytes where they lie in `stored`. */
+int vczi_chain_view(const vczi_chain_t *chain, vczi_span_t stored, vczi_span_t *raw, vczi_scratch_t *scratch);
 
 /* True where a part of a chunk costs less than the whole. */
 bool vczi_chain_can_decode_part(const vczi_chain_t *chain);

@@ -59,5 +59,6 @@ int vczi_crc32c_set_codec(const vczi_codec_spec_t *spec, int variant, vczi_codec
     (void) spec;
     codec->ops = &crc32c_ops;
     codec->variant = variant;
+    codec->checksum_nbytes = CHECKSUM_NBYTES;
     return 0;
 }

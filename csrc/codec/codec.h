@@ -35,7 +35,8 @@ typedef struct {
 
 struct vczi_codec {
     const vczi_codec_ops_t *ops;
-    int variant; /* which of several formats one set of ops reads */
+    int variant;            /* which of several formats one set of ops reads */
+    size_t checksum_nbytes; /* of a checksum: what it adds to bytes that it leaves as they are; else 0 */
 };
 
 /* Where a codec stands in a chain. */
@@ -47,6 +48,7 @@ typedef struct {
     int axes[VCZC_MAX_NDIM]; /* axis k of what is stored is axis axes[k] of the array */
     const vczi_dtype_t *dtype;
     bool big_endian;
+    const vczi_codec_spec_t *sharding; /* the codec that makes the bytes, where that is sharding_indexed */
 } vczi_layout_t;
 
 #endif

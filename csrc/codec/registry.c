@@ -7,6 +7,7 @@
 #include "bytes_codec.h"
 #include "checksum_codec.h"
 #include "compress_codec.h"
+#include "sharding_codec.h"
 #include "status.h"
 #include "transpose_codec.h"
 #include "vlen_codec.h"
@@ -16,6 +17,7 @@ static const vczi_registered_t registered[] = {
     {"bytes", VCZI_STAGE_SERIALIZE, true, true, 0, vczi_bytes_set_layout, NULL},
     {"vlen-utf8", VCZI_STAGE_SERIALIZE, true, true, 0, vczi_vlen_set_layout, NULL},
     {"vlen-bytes", VCZI_STAGE_SERIALIZE, true, true, 0, vczi_vlen_set_layout, NULL},
+    {"sharding_indexed", VCZI_STAGE_SERIALIZE, false, true, 0, vczi_sharding_set_layout, NULL},
     {"blosc", VCZI_STAGE_BYTES, true, true, 0, NULL, vczi_blosc_set_codec},
     {"zstd", VCZI_STAGE_BYTES, true, true, 0, NULL, vczi_zstd_set_codec},
     {"gzip", VCZI_STAGE_BYTES, true, true, VCZI_INFLATE_GZIP, NULL, vczi_inflate_set_codec},

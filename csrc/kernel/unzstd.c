@@ -155,12 +155,6 @@ static bool zstd_find_trim(vczi_span_t in, size_t out_nbytes, zstd_trim_t *trim)
     return true;
 }
 
-static void store_u32le(uint8_t *p, uint32_t number) {
-    for (int i = 0; i < 4; i++) {
-        p[i] = (uint8_t) (number >> 8 * i);
-    }
-}
-
 /* Decode the blocks before the zeros as a frame of their own: a header that says what they hold, and the mark of the
  * last block. */
 static int zstd_decode_trim(ZSTD_DCtx *context, const zstd_trim_t *trim, uint8_t *out, vczi_scratch_t *scratch) {
@@ -173,9 +167,9 @@ static int zstd_decode_trim(ZSTD_DCtx *context, const zstd_trim_t *trim, uint8_t
     if (frame == NULL) {
         return VCZC_ERR_NO_MEMORY;
     }
-    store_u32le(frame, ZSTD_MAGICNUMBER);
+    vczi_store_u32le(frame, ZSTD_MAGICNUMBER);
     frame[4] = LARGE_FRAME;
-    store_u32le(frame + 5, (uint32_t) trim->raw_nbytes); /* less than the frame's own, which has four bytes too */
+    vczi_store_u32le(frame + 5, (uint32_t) trim->raw_nbytes); /* less than the frame's own, which has four bytes too */
     memcpy(frame + HEADER_NBYTES, trim->blocks.data, trim->blocks.nbytes);
     frame[HEADER_NBYTES + trim->last_header] |= 1;
     return zstd_decode(context, vczi_span(frame, nbytes), out, trim->raw_nbytes);

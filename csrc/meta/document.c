@@ -49,12 +49,8 @@ int vczi_document_read_lengths(const vczi_json_t *object, const char *key, const
     return 0;
 }
 
-int vczi_document_add_codec(vczi_document_t *doc, vczi_span_t name, const vczi_json_t *config, bool from_v2,
-                            const char *what) {
-    if (doc->ncodecs == VCZI_MAX_CODECS) {
-        return vczi_fail(VCZC_ERR_UNSUPPORTED, "%s: more than %d codecs", what, VCZI_MAX_CODECS);
-    }
-    vczi_codec_spec_t *spec = &doc->codecs[doc->ncodecs];
+static int set_codec(vczi_codec_spec_t *spec, vczi_span_t name, const vczi_json_t *config, bool from_v2,
+                     const char *what) {
     if (name.nbytes == 0 || memchr(name.data, '\0', name.nbytes) != NULL) {
         return vczi_fail(VCZC_ERR_METADATA, "%s: a codec has no proper name", what);
     }
@@ -66,8 +62,55 @@ int vczi_document_add_codec(vczi_document_t *doc, vczi_span_t name, const vczi_j
     memcpy(spec->name, name.data, name.nbytes);
     spec->config = config;
     spec->from_v2 = from_v2;
-    doc->ncodecs++;
     return 0;
+}
+
+static int fail_many_codecs(const char *what) {
+    return vczi_fail(VCZC_ERR_UNSUPPORTED, "%s: more than %d codecs", what, VCZI_MAX_CODECS);
+}
+
+int vczi_document_add_codec(vczi_document_t *doc, vczi_span_t name, const vczi_json_t *config, bool from_v2,
+                            const char *what) {
+    if (doc->ncodecs == VCZI_MAX_CODECS) {
+        return fail_many_codecs(what);
+    }
+    const int ret = set_codec(&doc->codecs[doc->ncodecs], name, config, from_v2, what);
+    doc->ncodecs += ret == 0;
+    return ret;
+}
+
+int vczi_document_read_codecs(const vczi_json_t *object, const char *key, const char *what, vczi_codec_spec_t *codecs,
+                              int *ncodecs) {
+    const vczi_json_t *list = NULL;
+    int ret = vczi_json_need_array(object, key, what, &list);
+    const size_t n = vczi_json_count(list);
+    if (ret == 0 && n == 0) {
+        return vczi_fail(VCZC_ERR_METADATA, "%s: '%s' is empty: one must make bytes of an array", what, key);
+    }
+    if (ret == 0 && n > VCZI_MAX_CODECS) {
+        return fail_many_codecs(what);
+    }
+    for (size_t i = 0; i < n && ret == 0; i++) {
+        const vczi_json_t *codec = vczi_json_item(list, i);
+        vczi_span_t name;
+        ret = vczi_document_need_name(codec, key, what, &name);
+        if (ret == 0) {
+            ret = set_codec(&codecs[i], name, vczi_json_member(codec, "configuration"), false, what);
+        }
+    }
+    *ncodecs = (int) n;
+    return ret;
+}
+
+int vczi_document_need_name(const vczi_json_t *value, const char *key, const char *what, vczi_span_t *name) {
+    if (value == NULL) {
+        return vczi_fail(VCZC_ERR_METADATA, "%s: '%s' is missing", what, key);
+    }
+    if (vczi_json_get_text(value, name) || vczi_json_get_text(vczi_json_member(value, "name"), name)) {
+        return 0;
+    }
+    return vczi_fail(VCZC_ERR_METADATA, "%s: '%s' must be an object with a name, not %s", what, key,
+                     vczi_json_type_name(value));
 }
 
 /* A copy of a dimension's name; *is_good is false where it is no text, or one that C cannot hold. */

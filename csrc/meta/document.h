@@ -28,8 +28,10 @@ typedef struct {
     /* Of arrays: */
     vczi_dtype_t dtype;
     bool big_endian;
-    char order; /* 'C' or 'F', to report */
-    vczi_grid_t grid;
+    char order;         /* 'C' or 'F', to report */
+    vczi_grid_t grid;   /* of a sharded array: of the chunks inside the shards */
+    bool is_sharded;    /* the only codec is sharding_indexed, so that a key holds a shard */
+    vczi_grid_t shards; /* then: the grid of the shards; a shard is a whole number of chunks along each axis */
     void *fill;
     size_t fill_nbytes;
     bool fill_is_null;
@@ -40,6 +42,11 @@ typedef struct {
     /* The tree that `codecs` borrows from. */
     vczi_json_doc_t *tree;
 } vczi_document_t;
+
+/* The codecs that member `key` of `object` lists, as format 3 has them: of an array, or inside its shards. Borrows from
+ * the tree; `what` names the object. VCZC_ERR_METADATA, or _UNSUPPORTED beyond VCZI_MAX_CODECS. */
+int vczi_document_read_codecs(const vczi_json_t *object, const char *key, const char *what, vczi_codec_spec_t *codecs,
+                              int *ncodecs);
 
 /* A document of that format → description. `tree` is taken over on success. `attributes` may be NULL (format 2: where
  * _ARRAY_DIMENSIONS are). `what` names the document in errors. */
@@ -58,6 +65,10 @@ void vczi_document_clear(vczi_document_t *doc);
  * VCZC_ERR_METADATA; `what` names the object. */
 int vczi_document_read_lengths(const vczi_json_t *object, const char *key, const char *what, int *ndim,
                                int64_t lengths[VCZC_MAX_NDIM]);
+
+/* The name of one of format 3's extension points: {"name": …, "configuration": …}, or the name alone. `key` is what it
+ * stands for in `what`. */
+int vczi_document_need_name(const vczi_json_t *value, const char *key, const char *what, vczi_span_t *name);
 
 /* Append a codec; `name` is copied, `config` is borrowed. */
 int vczi_document_add_codec(vczi_document_t *doc, vczi_span_t name, const vczi_json_t *config, bool from_v2,

@@ -59,6 +59,20 @@ int vczi_grid_init(vczi_grid_t *grid, int ndim, const int64_t *shape, const int6
     return 0;
 }
 
+int vczi_grid_init_inner(vczi_grid_t *grid, const vczi_grid_t *outer, int ndim, const int64_t *chunks) {
+    if (ndim != outer->ndim) {
+        return vczi_fail(VCZC_ERR_METADATA, "the chunks in a shard have %d axes, the array %d", ndim, outer->ndim);
+    }
+    for (int i = 0; i < ndim; i++) {
+        if (chunks[i] < 1 || outer->chunks[i] % chunks[i] != 0) {
+            return vczi_fail(VCZC_ERR_METADATA,
+                             "axis %d of a shard has a length of %" PRId64 ", no multiple of its chunks' %" PRId64, i,
+                             outer->chunks[i], chunks[i]);
+        }
+    }
+    return vczi_grid_init(grid, ndim, outer->shape, chunks);
+}
+
 bool vczi_grid_holds(const vczi_grid_t *grid, const int64_t *coords) {
     for (int i = 0; i < grid->ndim; i++) {
         if (coords[i] < 0 || coords[i] >= grid->counts[i]) {

@@ -21,6 +21,10 @@ typedef struct {
 /* VCZC_ERR_METADATA where a number is negative, a chunk is 0 long, or a product does not fit int64. */
 int vczi_grid_init(vczi_grid_t *grid, int ndim, const int64_t *shape, const int64_t *chunks);
 
+/* The same shape in the chunks that lie inside the chunks of `outer` (shards): VCZC_ERR_METADATA where these are no
+ * whole number of them. */
+int vczi_grid_init_inner(vczi_grid_t *grid, const vczi_grid_t *outer, int ndim, const int64_t *chunks);
+
 bool vczi_grid_holds(const vczi_grid_t *grid, const int64_t *coords);
 
 /* The part of the chunk that lies in the array: its shape. Coordinates have been checked. */

@@ -21,18 +21,6 @@ static int fail_unsupported(const char *what, const char *role, vczi_span_t name
                      (const char *) name.data);
 }
 
-/* The name of an extension point: {"name": …, "configuration": …}, or the name alone. */
-static int need_name(const vczi_json_t *value, const char *key, const char *what, vczi_span_t *name) {
-    if (value == NULL) {
-        return vczi_fail(VCZC_ERR_METADATA, "%s: '%s' is missing", what, key);
-    }
-    if (vczi_json_get_text(value, name) || vczi_json_get_text(vczi_json_member(value, "name"), name)) {
-        return 0;
-    }
-    return vczi_fail(VCZC_ERR_METADATA, "%s: '%s' must be an object with a name, not %s", what, key,
-                     vczi_json_type_name(value));
-}
-
 static bool equals(vczi_span_t text, const char *wanted) {
     return text.nbytes == strlen(wanted) && memcmp(text.data, wanted, text.nbytes) == 0;
 }
@@ -115,7 +103,7 @@ static int read_grid(vczi_document_t *doc, const vczi_json_t *root, const char *
     vczi_span_t name;
     int ret = vczi_document_read_lengths(root, "shape", what, &ndim, shape);
     if (ret == 0) {
-        ret = need_name(grid, "chunk_grid", what, &name);
+        ret = vczi_document_need_name(grid, "chunk_grid", what, &name);
     }
     if (ret == 0 && !equals(name, "regular")) {
         ret = fail_unsupported(what, "chunk grid", name);
@@ -137,7 +125,7 @@ static int read_grid(vczi_document_t *doc, const vczi_json_t *root, const char *
 static int read_keys(vczi_document_t *doc, const vczi_json_t *root, const char *what) {
     const vczi_json_t *encoding = vczi_json_member(root, "chunk_key_encoding");
     vczi_span_t name;
-    const int ret = need_name(encoding, "chunk_key_encoding", what, &name);
+    const int ret = vczi_document_need_name(encoding, "chunk_key_encoding", what, &name);
     if (ret != 0) {
         return ret;
     }
@@ -172,26 +160,25 @@ static int check_transformers(const vczi_json_t *root, const char *what) {
     if (vczi_json_count(list) == 0) {
         return 0;
     }
-    const int ret = need_name(vczi_json_item(list, 0), "storage_transformers", what, &name);
+    const int ret = vczi_document_need_name(vczi_json_item(list, 0), "storage_transformers", what, &name);
     return ret != 0 ? ret : fail_unsupported(what, "storage transformer", name);
 }
 
-static int read_codecs(vczi_document_t *doc, const vczi_json_t *root, const char *what) {
-    const vczi_json_t *list = NULL;
-    int ret = vczi_json_need_array(root, "codecs", what, &list);
-    const size_t n = vczi_json_count(list);
-    if (ret == 0 && n == 0) {
-        return vczi_fail(VCZC_ERR_METADATA, "%s: 'codecs' is empty: one must make bytes of an array", what);
+/* Where shards are all that the codecs make, the chunks inside them are the array's chunks, as in zarr-python. */
+static int read_shards(vczi_document_t *doc, const char *what) {
+    int64_t chunks[VCZC_MAX_NDIM];
+    int ndim = 0;
+    if (doc->ncodecs != 1 || strcmp(doc->codecs[0].name, "sharding_indexed") != 0) {
+        return 0;
     }
-    for (size_t i = 0; i < n && ret == 0; i++) {
-        const vczi_json_t *codec = vczi_json_item(list, i);
-        vczi_span_t name;
-        ret = need_name(codec, "codecs", what, &name);
-        if (ret == 0) {
-            ret = vczi_document_add_codec(doc, name, vczi_json_member(codec, "configuration"), false, what);
-        }
+    int ret = vczi_document_read_lengths(doc->codecs[0].config, "chunk_shape", what, &ndim, chunks);
+    if (ret != 0) {
+        return ret;
     }
-    return ret;
+    doc->shards = doc->grid;
+    doc->is_sharded = true;
+    ret = vczi_grid_init_inner(&doc->grid, &doc->shards, ndim, chunks);
+    return ret == 0 ? 0 : vczi_fail_prefix(ret, "%s", what);
 }
 
 /* What the codec "bytes" says, to report it; where the array is sharded, the one of its inner codecs. */
@@ -242,7 +229,8 @@ static int read_array(vczi_document_t *doc, const vczi_json_t *root, const char 
         }
     }
     if (ret == 0) ret = check_transformers(root, what);
-    if (ret == 0) ret = read_codecs(doc, root, what);
+    if (ret == 0) ret = vczi_document_read_codecs(root, "codecs", what, doc->codecs, &doc->ncodecs);
+    if (ret == 0) ret = read_shards(doc, what);
     if (ret == 0) ret = read_dims(doc, root, what);
     doc->order = 'C';
     doc->big_endian = doc->dtype.unit_nbytes > 1 && says_big_endian(vczi_json_member(root, "codecs"), 0);

@@ -236,7 +236,8 @@ static void the_rest_of_format_3(void) {
         "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}]",
         "\"codecs\":[{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[1,1],\"codecs\":[{\"name\":"
         "\"bytes\",\"configuration\":{\"endian\":\"big\"}}]}}]",
-        "\"codecs\":[{\"name\":\"sharding_indexed\",\"configuration\":{\"codecs\":[{\"name\":\"sharding_indexed\","
+        "\"codecs\":[{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[1,1],\"codecs\":[{\"name\":"
+        "\"sharding_indexed\","
         "\"configuration\":{\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"big\"}}]}}]}}]",
     };
     vczi_document_t doc;

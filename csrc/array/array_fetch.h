@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) The vczc developers */
+/* The stored bytes of chunks: of a key of their own, or of a part of a shard, which is held while chunks of the same
+ * shard are asked for. */
+#ifndef VCZI_ARRAY_FETCH_H
+#define VCZI_ARRAY_FETCH_H
+
+#include "array_open.h"
+#include "ceilings.h"
+#include "store.h"
+
+/* One caller's: begun, asked for chunks, ended. */
+typedef struct {
+    const vczc_array_t *array;
+    vczi_scratch_t *scratch;       /* NULL: what is given lives as long as it is pinned */
+    bool wants_few;                /* of the chunks in a shard */
+    char key[VCZI_MAX_KEY_NBYTES]; /* of the chunk, or of its shard, that was asked for last; "" at first */
+    vczi_bytes_t bytes;            /* of that chunk; unused where the whole shard is held */
+    /* Of the shard that is held: */
+    bool has_shard;
+    bool is_absent;
+    int64_t shard_coords[VCZC_MAX_NDIM];
+    uint64_t shard_nbytes;
+    vczi_bytes_t shard;  /* all of it, or its index */
+    vczi_span_t numbers; /* of the index */
+} vczi_fetch_t;
+
+/* Some `nchunks` chunks will be asked for. */
+void vczi_fetch_begin(vczi_fetch_t *fetch, const vczc_array_t *array, int64_t nchunks, vczi_scratch_t *scratch);
+void vczi_fetch_end(vczi_fetch_t *fetch);
+
+/* The stored bytes of the chunk at `coords`, valid until the next is asked for (and, of a scratch, until its FILE or
+ * INFLATE buffer is used). VCZC_ERR_NOT_FOUND where it is absent (VCZC_ERR_MISSING_CHUNK where that is an error).
+ * `is_sparse` where a small part will be looked at. Other failures are told with their place. */
+int vczi_fetch_chunk(vczi_fetch_t *fetch, const int64_t *coords, bool is_sparse, vczi_span_t *stored);
+
+/* Hand over the pin of what was given last. */
+vczi_bytes_t vczi_fetch_take(vczi_fetch_t *fetch, vczi_span_t stored);
+
+#endif
