@@ -44,8 +44,9 @@ static int64_t chunk_number(const vczi_grid_t *grid, const int64_t *coords) {
 /* A small part of a chunk: out of what is kept of it, or decoded and kept. */
 static int read_part(vczi_fetch_t *fetch, const int64_t *coords, const vczi_request_t *request, void *out) {
     const vczc_array_t *array = fetch->array;
+    const int64_t chunk = chunk_number(&array->doc->grid, coords);
     bool is_read = false;
-    vczi_kept_block_t *kept = vczi_array_kept_borrow(array->kept, chunk_number(&array->doc->grid, coords));
+    vczi_kept_block_t *kept = vczi_array_kept_borrow(array->kept, chunk);
     if (kept == NULL) {
         return decode_chunk(fetch, coords, request, out, NULL);
     }
@@ -56,7 +57,7 @@ static int read_part(vczi_fetch_t *fetch, const int64_t *coords, const vczi_requ
     if (ret == 0 && !is_read) {
         ret = decode_chunk(fetch, coords, request, out, kept);
     }
-    vczi_array_kept_return(array->kept);
+    vczi_array_kept_return(array->kept, chunk);
     return ret;
 }
 

@@ -11,7 +11,8 @@
  * description that claims more is more likely a lie than a genotype chunk (20 MB). Callers may raise it. */
 #define VCZI_MAX_CHUNK_NBYTES ((int64_t) 1 << 34)
 
-/* What an array keeps of the chunk that it decompressed last: bio2zarr's Blosc blocks have 512 KB at most. */
+/* What an array keeps of chunks that it decompressed for small requests: bio2zarr's Blosc blocks have 512 KB at most.
+ */
 #define VCZI_MAX_KEPT_NBYTES ((size_t) 32 << 20)
 
 /* One item of fixed-width text: NumPy holds an item's size in an int. */
