@@ -255,14 +255,6 @@ def test_options_that_make_no_sense(root, options, word):
 
 
 @pytest.mark.parametrize(
-    "url", ["https://x.org/a.zip", "s3://b/k", "gs://b/k", "az://b/k", "S3://b"]
-)
-def test_a_url_names_the_extra(url):
-    with pytest.raises(vczc.UnsupportedError, match=r"URLs are not read yet .*vczc\[remote\]"):
-        vczc.open(url)
-
-
-@pytest.mark.parametrize(
     ("source", "named"),
     [
         (3, "int"),

@@ -83,6 +83,107 @@ cdef int get(
             PyMem_Free(view)
 
 
+def open_ranges(reader, str name not None):
+    """A store on an object to which each request is dear (`remote.Reader`), which is held."""
+    cdef vczc_callbacks_t callbacks
+    cdef Store store
+    memset(&callbacks, 0, sizeof(callbacks))
+    callbacks.struct_nbytes = sizeof(callbacks)
+    callbacks.get = get_range
+    callbacks.release = release
+    callbacks.size = get_size
+    callbacks.list = list_below
+    callbacks.list_folder = list_names
+    callbacks.close = close
+    callbacks.prefer_consolidated = True
+    Py_INCREF(reader)  # `close` lets go of it
+    try:
+        store = open_callbacks(&callbacks, <void *> reader, name.encode("utf-8", "replace"))
+    except BaseException:
+        Py_DECREF(reader)
+        raise
+    return store
+
+
+cdef int get_range(
+    void *user, const char *key, uint64_t offset, size_t nbytes,
+    const void **data, size_t *data_nbytes, void **pin,
+) noexcept with gil:
+    cdef Py_buffer *view = NULL
+    cdef bint is_held = False
+    try:
+        text = (<bytes> key).decode("utf-8", "surrogateescape")
+        try:
+            wanted = None if nbytes == SIZE_MAX else nbytes
+            value = (<object> user).fetch_range(text, offset, wanted)
+        except KeyError:
+            return set_error(VCZC_ERR_NOT_FOUND, b"no such key")
+        view = <Py_buffer *> PyMem_Malloc(sizeof(Py_buffer))
+        if view == NULL:
+            raise MemoryError
+        PyObject_GetBuffer(value, view, PyBUF_SIMPLE)
+        is_held = True
+        data[0] = view.buf
+        data_nbytes[0] = <size_t> view.len
+        pin[0] = view
+        view = NULL
+        return 0
+    except BaseException as err:
+        return failed(err)
+    finally:
+        if view != NULL:
+            if is_held:
+                PyBuffer_Release(view)
+            PyMem_Free(view)
+
+
+cdef int get_size(void *user, const char *key, uint64_t *nbytes) noexcept with gil:
+    try:
+        try:
+            nbytes[0] = (<object> user).fetch_size((<bytes> key).decode("utf-8", "surrogateescape"))
+        except KeyError:
+            return set_error(VCZC_ERR_NOT_FOUND, b"no such key")
+        return 0
+    except BaseException as err:
+        return failed(err)
+
+
+cdef int tell_all(object names, vczc_list_fn tell, void *tell_user) except? -1:
+    cdef bytes name
+    cdef const char *text
+    cdef size_t nbytes
+    cdef int ret
+    for key in names:
+        name = key.encode("utf-8", "surrogateescape")
+        text = name
+        nbytes = len(name)
+        with nogil:
+            ret = tell(tell_user, text, nbytes)
+        if ret != 0:
+            return ret
+    return 0
+
+
+cdef int list_below(
+    void *user, const char *prefix, vczc_list_fn tell, void *tell_user
+) noexcept with gil:
+    try:
+        start = (<bytes> prefix).decode("utf-8", "surrogateescape")
+        return tell_all((<object> user).keys_below(start), tell, tell_user)
+    except BaseException as err:
+        return failed(err)
+
+
+cdef int list_names(
+    void *user, const char *folder, vczc_list_fn tell, void *tell_user
+) noexcept with gil:
+    try:
+        start = (<bytes> folder).decode("utf-8", "surrogateescape")
+        return tell_all((<object> user).names_in(start), tell, tell_user)
+    except BaseException as err:
+        return failed(err)
+
+
 cdef void release(void *user, void *pin) noexcept with gil:
     if pin != NULL:
         PyBuffer_Release(<Py_buffer *> pin)
@@ -92,25 +193,13 @@ cdef void release(void *user, void *pin) noexcept with gil:
 cdef int list_keys(
     void *user, const char *prefix, vczc_list_fn tell, void *tell_user
 ) noexcept with gil:
-    cdef bytes name
-    cdef const char *text
-    cdef size_t nbytes
-    cdef int ret
     try:
         start = (<bytes> prefix).decode("utf-8", "surrogateescape")
-        for key in list(<object> user):
+        keys = list(<object> user)
+        for key in keys:
             if not isinstance(key, str):
                 raise TypeError(f"the keys of a store are str, not {type(key).__name__}")
-            if not key.startswith(start):
-                continue
-            name = key.encode("utf-8", "surrogateescape")
-            text = name
-            nbytes = len(name)
-            with nogil:
-                ret = tell(tell_user, text, nbytes)
-            if ret != 0:
-                return ret
-        return 0
+        return tell_all([key for key in keys if key.startswith(start)], tell, tell_user)
     except BaseException as err:
         return failed(err)
 

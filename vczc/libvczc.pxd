@@ -95,6 +95,9 @@ cdef extern from "vczc.h" nogil:
         ) noexcept nogil
         void (*close)(void *user) noexcept nogil
         int prefer_consolidated
+        int (*list_folder)(
+            void *user, const char *folder, vczc_list_fn tell, void *tell_user
+        ) noexcept nogil
 
     int vczc_store_open_callbacks(
         vczc_store_t **store, const vczc_callbacks_t *callbacks, void *user, const char *name

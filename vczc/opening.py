@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from vczc.array import Array, Missing, Options, Strings
-from vczc.errors import NodeNotFoundError, UnsupportedError
+from vczc.errors import NodeNotFoundError
 from vczc.group import Group, open_node
 from vczc.stores import MemoryStore, Store, node_path, open_path
 
@@ -84,11 +84,9 @@ def open_array(
 
 def _store_of(source: object, verify: bool, storage_options: Mapping[str, Any] | None) -> Store:
     if isinstance(source, str) and source.lower().startswith(_URL_SCHEMES):
-        msg = (
-            f"{source!r} is a URL, and URLs are not read yet (vczc[remote] will bring them): "
-            "open a local copy"
-        )
-        raise UnsupportedError(msg)
+        from vczc.remote import open_url
+
+        return open_url(source, storage_options)
     if storage_options:
         msg = "storage_options are for URLs"
         raise ValueError(msg)

@@ -188,8 +188,12 @@ typedef struct {
     int (*list)(void *user, const char *prefix, vczc_list_fn tell, void *tell_user);
     /** Called once, when the store and all its arrays are closed; may be NULL. */
     void (*close)(void *user);
-    /** Non-zero where a request is dear: consolidated metadata then serves instead of each node's own document. */
+    /** Non-zero where a request is dear: consolidated metadata then serves instead of each node's own document, and the
+     * store is opened at its top without a look for a sole folder there. */
     int prefer_consolidated;
+    /** Tell the names directly under `folder` ("" or "a/b/"), of files and folders, each at least once; may be NULL:
+     * then `list` is called, which tells all keys below it. */
+    int (*list_folder)(void *user, const char *folder, vczc_list_fn tell, void *tell_user);
 } vczc_callbacks_t;
 
 /**

@@ -151,6 +151,15 @@ static int tell_key(void *user, const char *key, size_t key_nbytes) {
     return telling->stopped;
 }
 
+/* The result of a listing by the embedder, which `tell` may have ended. */
+static int end_list(const aside_t *aside, int ret, int stopped, const char *name, const char *prefix) {
+    if (stopped != 0) { /* `tell` gave the reason, if it is a failure */
+        aside_restore(aside);
+        return stopped;
+    }
+    return aside_end(aside, ret == VCZC_ERR_NOT_FOUND ? 0 : ret, name, prefix);
+}
+
 static int call_list(const callbacks_t *self, const char *prefix, telling_t *telling) {
     aside_t aside;
     if (self->functions.list == NULL) {
@@ -158,11 +167,15 @@ static int call_list(const callbacks_t *self, const char *prefix, telling_t *tel
     }
     aside_begin(&aside);
     const int ret = self->functions.list(self->user, prefix, tell_key, telling);
-    if (telling->stopped != 0) { /* `tell` gave the reason, if it is a failure */
-        aside_restore(&aside);
-        return telling->stopped;
+    return end_list(&aside, ret, telling->stopped, "list", prefix);
+}
+
+static int tell_name(void *user, const char *name, size_t name_nbytes) {
+    telling_t *telling = user;
+    if (telling->stopped == 0) {
+        telling->stopped = telling->tell(telling->user, name, name_nbytes);
     }
-    return aside_end(&aside, ret == VCZC_ERR_NOT_FOUND ? 0 : ret, "list", prefix);
+    return telling->stopped;
 }
 
 static int callbacks_list(void *self, const char *prefix, vczc_list_fn tell, void *user) {
@@ -171,8 +184,15 @@ static int callbacks_list(void *self, const char *prefix, vczc_list_fn tell, voi
 }
 
 static int callbacks_list_folder(void *self, const char *folder, vczc_list_fn tell, void *user) {
+    const callbacks_t *callbacks = self;
     telling_t telling = {vczi_span(folder, strlen(folder)), true, tell, user, 0};
-    return call_list(self, folder, &telling);
+    aside_t aside;
+    if (callbacks->functions.list_folder == NULL) {
+        return call_list(callbacks, folder, &telling);
+    }
+    aside_begin(&aside);
+    const int ret = callbacks->functions.list_folder(callbacks->user, folder, tell_name, &telling);
+    return end_list(&aside, ret, telling.stopped, "list_folder", folder);
 }
 
 static void callbacks_close(void *self) {

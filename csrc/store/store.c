@@ -244,10 +244,13 @@ static int listing_result(int ret) {
 static int choose_prefix(vczc_store_t *store) {
     sole_t *sole = vczi_alloc_zeroed(1, sizeof(*sole));
     bool has_any = false;
+    int ret = 0;
     if (sole == NULL) {
         return VCZC_ERR_NO_MEMORY;
     }
-    int ret = listing_result(store->ops->list_folder(store->self, "", see_name, sole));
+    if (!store->prefers_consolidated) {
+        ret = listing_result(store->ops->list_folder(store->self, "", see_name, sole));
+    }
     if (ret == 0 && sole->nbytes != 0 && !sole->has_others) {
         ret = listing_result(store->ops->list_folder(store->self, sole->name, see_any, &has_any));
     }
@@ -269,13 +272,15 @@ static void free_handle(vczc_store_t *store) {
 }
 
 /* A handle on `self`, which it owns where this succeeds. `location` is not kept. */
-static int make_store(vczc_store_t **store, const vczi_store_ops_t *ops, void *self, const char *location) {
+static int make_store(vczc_store_t **store, const vczi_store_ops_t *ops, void *self, const char *location,
+                      bool prefers_consolidated) {
     vczc_store_t *made = vczi_alloc_zeroed(1, sizeof(*made));
     if (made == NULL) {
         return VCZC_ERR_NO_MEMORY;
     }
     made->ops = ops;
     made->self = self;
+    made->prefers_consolidated = prefers_consolidated;
     vczi_atomic_store(&made->nholders, 1);
     made->location = vczi_copy_text(location, strlen(location));
     const int ret = made->location == NULL ? VCZC_ERR_NO_MEMORY : choose_prefix(made);
@@ -289,7 +294,7 @@ static int make_store(vczc_store_t **store, const vczi_store_ops_t *ops, void *s
 
 /* As make_store; `self` is closed where that fails. */
 static int make_or_close(vczc_store_t **store, const vczi_store_ops_t *ops, void *self, const char *location) {
-    const int ret = make_store(store, ops, self, location);
+    const int ret = make_store(store, ops, self, location, false);
     if (ret != 0) {
         ops->close(self);
     }
@@ -377,12 +382,11 @@ int vczi_store_open_callbacks(vczc_store_t **store, const vczc_callbacks_t *call
     if (ret != 0) {
         return ret;
     }
-    ret = make_store(store, &vczi_callbacks_ops, self, name);
+    ret = make_store(store, &vczi_callbacks_ops, self, name, vczi_callbacks_prefer_consolidated(self));
     if (ret != 0) {
         vczi_callbacks_abandon(self);
         return vczi_fail_prefix(ret, "%s", name);
     }
-    (*store)->prefers_consolidated = vczi_callbacks_prefer_consolidated(self);
     return 0;
 }
 

@@ -148,10 +148,47 @@ static void test_listing(void) {
 
 static void test_a_folder_around_it(void) {
     embedder_t embedder = {.entries = wrapped};
-    REQUIRE(open_callbacks(&all, &embedder) == 0);
+    vczc_callbacks_t callbacks = all;
+    callbacks.prefer_consolidated = 0;
+    REQUIRE(open_callbacks(&callbacks, &embedder) == 0);
     CHECK_STR(vczi_store_prefix(store), "a.vcz/");
     expect("x/0", 0, "zero");
     CHECK_STR(list(""), ".zgroup x/0 ");
+    close_zip();
+    /* Where requests are dear nobody looks. */
+    embedder.nlists = 0;
+    REQUIRE(open_callbacks(&all, &embedder) == 0);
+    CHECK_STR(vczi_store_prefix(store), "");
+    CHECK_EQ(embedder.nlists, 0);
+    close_zip();
+}
+
+static int list_names(void *user, const char *folder, vczc_list_fn tell, void *tell_user) {
+    embedder_t *embedder = user;
+    embedder->nlists++;
+    if (embedder->ret != 0) return give_up(embedder);
+    (void) tell(tell_user, folder[0] == '\0' ? "top" : "below", folder[0] == '\0' ? 3 : 5);
+    (void) tell(tell_user, "..", 2);
+    return tell(tell_user, "top", 3);
+}
+
+static void test_listing_of_folders(void) {
+    embedder_t embedder = {.entries = usual};
+    vczc_callbacks_t callbacks = all;
+    int ncalls = 0;
+    callbacks.list_folder = list_names;
+    REQUIRE(open_callbacks(&callbacks, &embedder) == 0);
+    CHECK_STR(list_folder(""), "top ");
+    CHECK_STR(list_folder("x/"), "below top ");
+    CHECK_STR(list("x/"), "x/0 x/1 ");
+    CHECK_EQ(vczi_store_list_folder(store, "", stop, &ncalls), -7);
+    CHECK_EQ(ncalls, 1);
+    embedder.ret = VCZC_ERR_STORE;
+    embedder.why = "link down";
+    CHECK_EQ(vczi_store_list_folder(store, "", append, NULL), VCZC_ERR_STORE);
+    CHECK(strstr(reason(), "link down") != NULL);
+    embedder.ret = VCZC_ERR_NOT_FOUND;
+    CHECK_STR(list_folder("gone/"), "");
     close_zip();
 }
 
@@ -257,13 +294,15 @@ static void test_bytes_that_cannot_be(void) {
 /* A store that cannot be listed can still be read; only what is no fault of the listing stops the opening. */
 static void test_a_listing_that_fails_when_it_is_opened(void) {
     embedder_t embedder = {.entries = usual, .ret = VCZC_ERR_STORE};
-    REQUIRE(open_callbacks(&all, &embedder) == 0);
+    vczc_callbacks_t callbacks = all;
+    callbacks.prefer_consolidated = 0;
+    REQUIRE(open_callbacks(&callbacks, &embedder) == 0);
     embedder.ret = 0;
     expect("x/0", 0, "zero");
     close_zip();
     embedder.ncloses = 0;
     embedder.ret = VCZC_ERR_NO_MEMORY;
-    CHECK_EQ(open_callbacks(&all, &embedder), VCZC_ERR_NO_MEMORY);
+    CHECK_EQ(open_callbacks(&callbacks, &embedder), VCZC_ERR_NO_MEMORY);
     CHECK(store == NULL);
     CHECK_EQ(embedder.ncloses, 0);
     close_zip();
@@ -273,6 +312,7 @@ int main(void) {
     RUN(test_reading);
     RUN(test_listing);
     RUN(test_a_folder_around_it);
+    RUN(test_listing_of_folders);
     RUN(test_get_alone_will_do);
     RUN(test_an_older_header);
     RUN(test_failures_keep_their_code_and_reason);

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) The vczc developers
+"""Stores behind a URL, through obstore: objects under a prefix, or one zip archive.
+
+Requests are what costs here. Consolidated metadata serves where it is there, a chunk of a shard is
+asked for by its range, and of an archive the central directory is read once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import stat
+import threading
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit, urlunsplit
+
+from vczc import _callbacks
+from vczc._extras import require
+from vczc.errors import StoreError, StoreNotFoundError, UnsupportedError
+from vczc.stores import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from types import ModuleType
+
+SCHEMES = ("https://", "http://", "s3://", "gs://", "az://")
+
+_ARCHIVE_STARTS = (b"PK\3\4", b"PK\5\6")
+_LOCAL_HEADER_NBYTES = 30
+_LOCAL_SLACK_NBYTES = (
+    64  # by which a local header's extra field may be longer than the central one's
+)
+_ENCRYPTED = 1
+
+
+class Reader(Protocol):
+    """What `_callbacks.open_ranges` takes. KeyError means "not there", and nothing else does."""
+
+    def fetch_range(self, key: str, offset: int, nbytes: int | None) -> Any:
+        """Exactly those bytes of `key`, or all from `offset` on."""
+
+    def fetch_size(self, key: str) -> int: ...
+
+    def keys_below(self, prefix: str) -> Iterable[str]: ...
+
+    def names_in(self, folder: str) -> Iterable[str]:
+        """The names directly under `folder` ("" or "a/b/")."""
+
+
+class RemoteStore(Store):
+    """What lies behind a URL. `storage_options` are passed to `obstore.store.from_url`."""
+
+    def __init__(self, url: str, storage_options: Mapping[str, Any] | None = None) -> None:
+        require("obstore", "remote")
+        self.url = url
+        self.storage_options = dict(storage_options or {})
+        reader: Reader | None = _open_archive(url, self.storage_options)
+        if reader is None:
+            reader = _Objects(_connect(url, self.storage_options))
+        self._attach(_callbacks.open_ranges(reader, url))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.url, self.storage_options)
+
+
+def _obstore() -> ModuleType:
+    return require("obstore", "remote")
+
+
+def _connect(url: str, options: Mapping[str, Any]) -> Any:
+    require("obstore.store", "remote")
+    from obstore.exceptions import BaseError
+    from obstore.store import from_url
+
+    if url.lower().startswith("http://"):  # whoever writes that means it
+        client = {"allow_http": True, **(options.get("client_options") or {})}
+        options = {**options, "client_options": client}
+    try:
+        return from_url(url, **options)
+    except (BaseError, ValueError, TypeError) as err:
+        msg = f"{url}: {_first_line(err)}"
+        raise StoreError(msg) from err
+
+
+def _first_line(err: BaseException) -> str:
+    """obstore's messages go on with its own insides."""
+    return str(err).partition("\n")[0]
+
+
+# ---- Objects under a prefix ----
+
+
+@contextlib.contextmanager
+def _asking(key: str) -> Iterator[None]:
+    """What obstore raises, as `Reader` has it."""
+    from obstore.exceptions import BaseError
+
+    try:
+        yield
+    except FileNotFoundError:
+        raise KeyError(key) from None
+    except BaseError as err:
+        raise OSError(_first_line(err)) from err
+
+
+class _Objects:
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self._obstore = _obstore()
+
+    def fetch_range(self, key: str, offset: int, nbytes: int | None) -> Any:
+        with _asking(key):
+            if nbytes is not None:
+                return self._get(key, offset, nbytes)
+            whole = self._obstore.get(self._store, key).bytes()
+            return memoryview(whole)[offset:]
+
+    def _get(self, key: str, offset: int, nbytes: int) -> Any:
+        return (
+            self._obstore.get_range(self._store, key, start=offset, length=nbytes)
+            if nbytes
+            else b""
+        )
+
+    def fetch_size(self, key: str) -> int:
+        with _asking(key):
+            return int(self._obstore.head(self._store, key)["size"])
+
+    def keys_below(self, prefix: str) -> Iterator[str]:
+        for page in self._obstore.list(self._store, prefix.rpartition("/")[0] or None):
+            for found in page:
+                if found["path"].startswith(prefix):
+                    yield found["path"]
+
+    def names_in(self, folder: str) -> list[str]:
+        found = self._obstore.list_with_delimiter(self._store, folder.rstrip("/") or None)
+        paths = [*found["common_prefixes"], *(item["path"] for item in found["objects"])]
+        return [path.rstrip("/").rpartition("/")[2] for path in paths]
+
+
+# ---- A zip archive ----
+
+
+def _open_archive(url: str, options: Mapping[str, Any]) -> _Archive | None:
+    """The archive that the URL is of; None where no object of that name begins as one does."""
+    parts = urlsplit(url)
+    folder, _, name = parts.path.rstrip("/").rpartition("/")
+    if not name:
+        return None
+    parent = _connect(urlunsplit(parts._replace(path=folder)), options)
+    from obstore.exceptions import BaseError
+
+    try:
+        start = bytes(_obstore().get_range(parent, name, start=0, length=4))
+    except (FileNotFoundError, BaseError):
+        return None  # also an empty object, and a server that has no answer for a folder
+    return _Archive(parent, name, url) if start in _ARCHIVE_STARTS else None
+
+
+class _RangeFile(io.RawIOBase):
+    """An object as a file, of which zipfile reads the central directory."""
+
+    def __init__(self, get: Callable[[int, int], memoryview], nbytes: int) -> None:
+        self._get = get
+        self._nbytes = nbytes
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._nbytes}[whence]
+        if start + offset < 0:
+            msg = "a place before the beginning"
+            raise OSError(msg)
+        self._at = start + offset
+        return self._at
+
+    def read(self, n: int | None = -1) -> bytes:
+        left = max(0, self._nbytes - self._at)
+        n = left if n is None or n < 0 else min(n, left)
+        data = bytes(self._get(self._at, n)) if n else b""
+        self._at += n
+        return data
+
+
+class _Archive:
+    """Entries that are stored are read by ranges; others are inflated whole."""
+
+    def __init__(self, store: Any, name: str, url: str) -> None:
+        self._store = store
+        self._name = name
+        self._obstore = _obstore()
+        self._starts: dict[str, int] = {}  # of the data of entries whose local header was seen
+        self._lock = threading.Lock()
+        try:
+            with zipfile.ZipFile(_RangeFile(self._get, self._fetch_size())) as archive:
+                self._entries = {e.filename.replace("\\", "/"): e for e in archive.infolist()}
+        except zipfile.BadZipFile as err:
+            msg = f"{url}: {err}"
+            raise StoreError(msg) from err
+        self._entries = {
+            key: entry
+            for key, entry in self._entries.items()
+            if not key.endswith("/") and not stat.S_ISDIR(entry.external_attr >> 16)
+        }
+        self._strip_sole_folder()
+
+    def _fetch_size(self) -> int:
+        with _asking(self._name):
+            return int(self._obstore.head(self._store, self._name)["size"])
+
+    def _strip_sole_folder(self) -> None:
+        """Where all lies in one folder at the top, the root does."""
+        tops = {
+            key.partition("/")[0]
+            for key in self._entries
+            if not key.startswith("__MACOSX/") and not key.rpartition("/")[2].startswith("._")
+        }
+        if len(tops) == 1 and (top := tops.pop() + "/") and top[:-1] not in self._entries:
+            self._entries = {
+                key.removeprefix(top): entry
+                for key, entry in self._entries.items()
+                if key.startswith(top)
+            }
+
+    def fetch_size(self, key: str) -> int:
+        return self._entries[key].file_size
+
+    def keys_below(self, prefix: str) -> list[str]:
+        return [key for key in self._entries if key.startswith(prefix)]
+
+    def names_in(self, folder: str) -> set[str]:
+        n = len(folder)
+        return {key[n:].partition("/")[0] for key in self._entries if key.startswith(folder)}
+
+    def fetch_range(self, key: str, offset: int, nbytes: int | None) -> Any:
+        entry = self._entries[key]
+        if entry.flag_bits & _ENCRYPTED:
+            msg = f"{key} is encrypted"
+            raise UnsupportedError(msg)
+        if entry.compress_type == zipfile.ZIP_STORED:
+            wanted = entry.file_size - offset if nbytes is None else nbytes
+            return self._read(key, entry, offset, wanted)
+        if entry.compress_type == zipfile.ZIP_DEFLATED:
+            whole = self._inflate(key, entry)
+            return memoryview(whole)[offset : None if nbytes is None else offset + nbytes]
+        msg = f"{key} is compressed by method {entry.compress_type}, which is not read"
+        raise UnsupportedError(msg)
+
+    def _inflate(self, key: str, entry: zipfile.ZipInfo) -> bytes:
+        stored = self._read(key, entry, 0, entry.compress_size)
+        inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+        try:
+            whole = inflater.decompress(stored, entry.file_size + 1)
+        except zlib.error as err:
+            msg = f"{key}: {err}"
+            raise StoreError(msg) from err
+        if len(whole) != entry.file_size or zlib.crc32(whole) != entry.CRC:
+            msg = f"{key} does not inflate to what the archive says"
+            raise StoreError(msg)
+        return whole
+
+    def _read(self, key: str, entry: zipfile.ZipInfo, offset: int, nbytes: int) -> Any:
+        """Bytes of the entry as they lie in the archive; with them its header, the first time."""
+        if not 0 <= offset <= offset + nbytes <= entry.compress_size:
+            msg = f"{key} has {entry.compress_size} bytes"
+            raise StoreError(msg)
+        if nbytes == 0:
+            return b""
+        start = self._starts.get(key)
+        if start is None:
+            return self._read_with_header(key, entry, offset, nbytes)
+        return self._get(start + offset, nbytes)
+
+    def _read_with_header(self, key: str, entry: zipfile.ZipInfo, offset: int, nbytes: int) -> Any:
+        guess = len(entry.orig_filename.encode()) + len(entry.extra) + _LOCAL_SLACK_NBYTES
+        near = offset == 0
+        header = self._get(
+            entry.header_offset,
+            _LOCAL_HEADER_NBYTES + (guess + nbytes if near else 0),
+            or_less=True,
+        )
+        if len(header) < _LOCAL_HEADER_NBYTES or bytes(header[:4]) != b"PK\3\4":
+            msg = f"{key} has no local header where the archive says: it was changed, or damaged"
+            raise StoreError(msg)
+        lengths = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+        skip = _LOCAL_HEADER_NBYTES + lengths
+        with self._lock:
+            self._starts[key] = entry.header_offset + skip
+        if near and len(header) >= skip + nbytes:
+            return header[skip : skip + nbytes]
+        return self._get(entry.header_offset + skip + offset, nbytes)
+
+    def _get(self, start: int, nbytes: int, *, or_less: bool = False) -> memoryview:
+        with _asking(self._name):
+            got = memoryview(
+                self._obstore.get_range(self._store, self._name, start=start, length=nbytes)
+            )
+        if len(got) != nbytes and not or_less:
+            msg = f"{self._name} ends before byte {start + nbytes}: it was changed, or damaged"
+            raise StoreError(msg)
+        return got
+
+
+def open_url(url: str, storage_options: Mapping[str, Any] | None) -> RemoteStore:
+    """The store behind a URL; StoreNotFoundError where nothing is."""
+    try:
+        return RemoteStore(url, storage_options)
+    except FileNotFoundError as err:
+        raise StoreNotFoundError(_first_line(err)) from err
