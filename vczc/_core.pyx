@@ -61,6 +61,8 @@ PLAIN_DTYPES = {
     VCZC_FLOAT16: np.dtype(np.float16),
     VCZC_FLOAT32: np.dtype(np.float32),
     VCZC_FLOAT64: np.dtype(np.float64),
+    VCZC_COMPLEX64: np.dtype(np.complex64),
+    VCZC_COMPLEX128: np.dtype(np.complex128),
 }
 
 MAX_NDIM = VCZC_MAX_NDIM
@@ -185,6 +187,12 @@ cdef object item_dtype_of(const vczc_array_info_t *info):
         return np.dtype(f"S{info.itemsize}")
     if info.dtype == VCZC_FIXED_UTF32:
         return np.dtype(f"U{info.itemsize // 4}")
+    if info.dtype == VCZC_RAW:
+        return np.dtype(f"V{info.itemsize}")
+    if info.dtype == VCZC_DATETIME64 or info.dtype == VCZC_TIMEDELTA64:
+        letter = "M" if info.dtype == VCZC_DATETIME64 else "m"
+        scaled = f"[{info.time_scale}{text_of(info.time_unit)}]" if info.time_scale else ""
+        return np.dtype(f"{letter}8{scaled}")
     return PLAIN_DTYPES.get(info.dtype)
 
 

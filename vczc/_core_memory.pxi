@@ -123,11 +123,14 @@ cdef int require_item_type(Array array, cnp.ndarray out, bint raw_bytes) except 
     cdef object theirs = out.dtype
     if theirs is mine:
         return 0
-    if mine is not None:
+    if mine is not None and mine.kind in "VMm":  # structs may hold objects, times have units
+        if theirs == mine:
+            return 0
+    elif mine is not None:
         if theirs.kind == mine.kind and theirs.itemsize == mine.itemsize and theirs.isnative:
             return 0
-        if raw_bytes and theirs.itemsize == 1 and theirs.kind in "uiS":
-            return 0
+    if mine is not None and raw_bytes and theirs.itemsize == 1 and theirs.kind in "uiS":
+        return 0
     raise errors.BufferError(f"out holds {theirs}, the array {'text' if mine is None else mine}")
 
 

@@ -113,8 +113,10 @@ def _items(name: str, field: Field, values: Any) -> tuple[str, tuple[Ndarray | N
         return _TEXT if is_text else _BYTES, (None, *_text(values))
     if field.dtype.kind == "b":
         return _BOOL, (None, np.packbits(values.reshape(-1), bitorder="little"))
+    if field.dtype.kind == "V":
+        return f"w:{field.dtype.itemsize}", (None, np.ascontiguousarray(values))
     if (found := _FORMATS.get(field.dtype.str[1:])) is None:
-        msg = f"Arrow has no type for {name!r} of {field.dtype}"
+        msg = f"{name!r} holds {field.dtype}, which is not made into Arrow batches"
         raise UnsupportedError(msg)
     return found, (None, np.ascontiguousarray(values))
 

@@ -12,6 +12,8 @@ import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vczc.errors import Error
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def array_info(array: Array) -> Info:
         ("Shape", str(array.shape)),
         ("Dimensions", _dims(array) or "not named"),
         ("Data type", _dtype(array)),
-        ("Fill value", repr(array.fill_value)),
+        ("Fill value", _value(array.fill_value)),
         ("Chunk shape", str(array.chunks)),
     ]
     if array.shards is not None:
@@ -171,6 +173,14 @@ def _dtype(array: Array) -> str:
     if array._item_dtype is None:
         return "text" if array._is_text else "bytes"
     return str(array.dtype)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, (np.datetime64, np.timedelta64)) and not np.isnat(value):
+        unit, scale = np.datetime_data(value.dtype)
+        if unit == "generic":  # NumPy has no text for it
+            return f"{int(value.view(np.int64))} of no unit"
+    return repr(value)
 
 
 def _child_rows(group: Group) -> Iterator[tuple[str, ...]]:

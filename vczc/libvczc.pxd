@@ -168,6 +168,11 @@ cdef extern from "vczc.h" nogil:
         VCZC_FIXED_UTF32
         VCZC_VLEN_UTF8
         VCZC_VLEN_BYTES
+        VCZC_COMPLEX64
+        VCZC_COMPLEX128
+        VCZC_RAW
+        VCZC_DATETIME64
+        VCZC_TIMEDELTA64
 
     enum:
         VCZC_MISSING_IS_ERROR
@@ -190,6 +195,8 @@ cdef extern from "vczc.h" nogil:
         int zarr_format
         const char *path
         const char *const *dims
+        const char *time_unit
+        int64_t time_scale
 
     int vczc_array_open(vczc_array_t **array, vczc_store_t *store, const char *path) noexcept
     int vczc_array_open_flags(

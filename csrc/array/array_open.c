@@ -31,6 +31,8 @@ static void set_info(vczc_array_t *self) {
     info->zarr_format = doc->zarr_format;
     info->path = self->path;
     info->dims = (const char *const *) doc->dims;
+    info->time_unit = doc->dtype.time_unit;
+    info->time_scale = doc->dtype.time_scale;
 }
 
 /* The chain of the array's chunks, inside shards or not. */

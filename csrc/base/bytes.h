@@ -22,6 +22,12 @@ static inline vczi_span_t vczi_span(const void *data, size_t nbytes) {
     return span;
 }
 
+/* True where the span is that text, byte for byte. */
+static inline bool vczi_span_equals(vczi_span_t span, const char *text) {
+    const size_t nbytes = strlen(text);
+    return span.nbytes == nbytes && (nbytes == 0 || memcmp(span.data, text, nbytes) == 0);
+}
+
 static inline uint16_t vczi_load_u16le(const uint8_t *p) {
     return (uint16_t) ((uint32_t) p[0] | (uint32_t) p[1] << 8);
 }

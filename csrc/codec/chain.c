@@ -60,7 +60,7 @@ static int add_codec(vczi_chain_t *chain, const vczi_codec_spec_t *spec, vczi_la
     const vczi_registered_t *found = NULL;
     int ret = vczi_registry_find(spec, &found);
     if (ret != 0) {
-        return ret;
+        return spec->may_be_ignored ? 0 : ret;
     }
     if (spec->from_v2 && !vczi_dtype_is_vlen(layout->dtype)) {
         /* A filter that gives bytes takes the items as they lie in memory: "bytes" has no place of its own. */

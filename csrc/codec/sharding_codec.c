@@ -39,7 +39,8 @@ static int read_place(vczi_sharding_t *self, const vczi_json_t *config) {
 
 /* The chain of the index: pairs of numbers in C order of the shard's chunks. */
 static int init_index(vczi_sharding_t *self, const vczi_json_t *config) {
-    static const vczi_dtype_t uint64 = {VCZC_UINT64, NUMBER_NBYTES, NUMBER_NBYTES};
+    static const vczi_dtype_t uint64 = {
+        .kind = VCZC_UINT64, .item_nbytes = NUMBER_NBYTES, .unit_nbytes = NUMBER_NBYTES};
     vczi_codec_spec_t codecs[VCZI_MAX_CODECS];
     int64_t shape[VCZC_MAX_NDIM];
     const int ndim = self->grid.ndim;

@@ -297,7 +297,12 @@ enum {
     VCZC_FIXED_BYTES = 13, /**< `S<n>`: n bytes, zeros at the end */
     VCZC_FIXED_UTF32 = 14, /**< `U<n>`: n code points of 4 bytes, zeros at the end */
     VCZC_VLEN_UTF8 = 15,   /**< text of any length: read with vczc_array_read_strings */
-    VCZC_VLEN_BYTES = 16   /**< bytes of any length: likewise */
+    VCZC_VLEN_BYTES = 16,  /**< bytes of any length: likewise */
+    VCZC_COMPLEX64 = 17,   /**< two floats, the real part first. @since 0.2 */
+    VCZC_COMPLEX128 = 18,  /**< two doubles, the real part first. @since 0.2 */
+    VCZC_RAW = 19,         /**< `itemsize` bytes that mean nothing here. @since 0.2 */
+    VCZC_DATETIME64 = 20,  /**< int64, steps of info->time_unit since 1970; INT64_MIN is no time. @since 0.2 */
+    VCZC_TIMEDELTA64 = 21  /**< int64, steps of info->time_unit; INT64_MIN is no time. @since 0.2 */
 };
 
 /** Flags of vczc_array_open_flags. */
@@ -318,12 +323,14 @@ typedef struct {
     int64_t chunk_nbytes;  /**< a full chunk, decoded; 0 for variable length */
     const void *fill;      /**< one item in native byte order; of variable length: its bytes */
     size_t fill_nbytes;
-    int fill_is_null;       /**< the document has no fill value (null): absent chunks are then zero, False or "" */
-    char order;             /**< 'C' or 'F': the layout inside a stored chunk. Results are always in C order */
+    int fill_is_null; /**< the document has no fill value (null): absent chunks are then zero, False, "", no time */
+    char order;       /**< 'C' or 'F': the layout inside a stored chunk. Results are always in C order */
     char stored_byte_order; /**< '<', '>' or '|' */
     int zarr_format;
     const char *path;
     const char *const *dims; /**< dimension names, or NULL; an item may be NULL */
+    const char *time_unit;   /**< of times: "D", "s", "ns" …, "generic" where there is none; else NULL. @since 0.2 */
+    int64_t time_scale;      /**< how many of those one step is; 0 where there is no unit. @since 0.2 */
 } vczc_array_info_t;
 
 /**

@@ -96,10 +96,16 @@ int vczi_document_read_codecs(const vczi_json_t *object, const char *key, const 
         ret = vczi_document_need_name(codec, key, what, &name);
         if (ret == 0) {
             ret = set_codec(&codecs[i], name, vczi_json_member(codec, "configuration"), false, what);
+            codecs[i].may_be_ignored = vczi_document_may_be_ignored(codec);
         }
     }
     *ncodecs = (int) n;
     return ret;
+}
+
+bool vczi_document_may_be_ignored(const vczi_json_t *value) {
+    bool must_understand = true;
+    return vczi_json_get_bool(vczi_json_member(value, "must_understand"), &must_understand) && !must_understand;
 }
 
 int vczi_document_need_name(const vczi_json_t *value, const char *key, const char *what, vczi_span_t *name) {

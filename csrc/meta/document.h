@@ -20,6 +20,7 @@ typedef struct {
     char name[64];             /* format 3's name: transpose, bytes, vlen-utf8, vlen-bytes, blosc, zstd, gzip, … */
     const vczi_json_t *config; /* its configuration, borrowed from the document's tree; NULL where none */
     bool from_v2;              /* config is numcodecs's object, with "id" */
+    bool may_be_ignored;       /* of format 3: "must_understand" is false, so that an unknown name is passed over */
 } vczi_codec_spec_t;
 
 typedef struct {
@@ -65,6 +66,9 @@ void vczi_document_clear(vczi_document_t *doc);
  * VCZC_ERR_METADATA; `what` names the object. */
 int vczi_document_read_lengths(const vczi_json_t *object, const char *key, const char *what, int *ndim,
                                int64_t lengths[VCZC_MAX_NDIM]);
+
+/* True of an extension of format 3 that says that it need not be understood. */
+bool vczi_document_may_be_ignored(const vczi_json_t *value);
 
 /* The name of one of format 3's extension points: {"name": …, "configuration": …}, or the name alone. `key` is what it
  * stands for in `what`. */

@@ -65,8 +65,12 @@ static bool get_whole(const vczi_json_t *value, bool *is_negative, uint64_t *mag
     return false;
 }
 
+static bool is_time(const vczi_dtype_t *dtype) {
+    return dtype->kind == VCZC_DATETIME64 || dtype->kind == VCZC_TIMEDELTA64;
+}
+
 static bool is_signed(const vczi_dtype_t *dtype) {
-    return dtype->kind >= VCZC_INT8 && dtype->kind <= VCZC_INT64;
+    return (dtype->kind >= VCZC_INT8 && dtype->kind <= VCZC_INT64) || is_time(dtype);
 }
 
 static bool parse_whole(const vczi_json_t *value, const vczi_dtype_t *dtype, void *item) {
@@ -154,8 +158,7 @@ static bool parse_hex(vczi_span_t text, size_t nbytes, void *item) {
     return true;
 }
 
-static bool parse_real(const vczi_json_t *value, const vczi_dtype_t *dtype, bool is_v3, void *item) {
-    const size_t nbytes = (size_t) dtype->item_nbytes;
+static bool parse_real(const vczi_json_t *value, size_t nbytes, bool is_v3, void *item) {
     vczi_span_t text;
     double real;
     bool truth;
@@ -181,7 +184,29 @@ static bool is_real(const vczi_dtype_t *dtype) {
 }
 
 static bool parse_number(const vczi_json_t *value, const vczi_dtype_t *dtype, bool is_v3, void *item) {
-    return is_real(dtype) ? parse_real(value, dtype, is_v3, item) : parse_whole(value, dtype, item);
+    return is_real(dtype) ? parse_real(value, (size_t) dtype->item_nbytes, is_v3, item)
+                          : parse_whole(value, dtype, item);
+}
+
+/* The real and the imaginary part. */
+static bool parse_complex(const vczi_json_t *value, const vczi_dtype_t *dtype, bool is_v3, uint8_t *item) {
+    const size_t nbytes = (size_t) dtype->unit_nbytes;
+    return vczi_json_type(value) == VCZI_JSON_ARRAY && vczi_json_count(value) == 2 &&
+           parse_real(vczi_json_item(value, 0), nbytes, is_v3, item) &&
+           parse_real(vczi_json_item(value, 1), nbytes, is_v3, item + nbytes);
+}
+
+/* NumPy's "not a time", which is also what a time without a fill value is. */
+static void store_nat(void *item) {
+    store_bits(item, (uint64_t) INT64_MIN, sizeof(int64_t));
+}
+
+static bool parse_time(const vczi_json_t *value, const vczi_dtype_t *dtype, void *item) {
+    if (vczi_json_text_equals(value, "NaT")) {
+        store_nat(item);
+        return true;
+    }
+    return parse_whole(value, dtype, item);
 }
 
 /* zarr-python takes a number that is written as a text: "42", "0.5". */
@@ -360,6 +385,13 @@ static bool is_zero(const vczi_json_t *value) {
 static int parse_item(const vczi_json_t *value, const vczi_dtype_t *dtype, bool is_v3, void *item) {
     vczi_span_t text;
     switch (dtype->kind) {
+        case VCZC_COMPLEX64:
+        case VCZC_COMPLEX128:
+            return parse_complex(value, dtype, is_v3, item) ? 0 : fail_value(value, dtype);
+        case VCZC_DATETIME64:
+        case VCZC_TIMEDELTA64:
+            return parse_time(value, dtype, item) ? 0 : fail_value(value, dtype);
+        case VCZC_RAW:
         case VCZC_FIXED_BYTES:
             return parse_fixed_bytes(value, dtype, is_v3, item);
         case VCZC_FIXED_UTF32:
@@ -372,7 +404,7 @@ static int parse_item(const vczi_json_t *value, const vczi_dtype_t *dtype, bool 
 }
 
 static int parse(const vczi_json_t *value, const vczi_dtype_t *dtype, bool is_v3, void **fill, size_t *fill_nbytes) {
-    const bool is_text = dtype->kind >= VCZC_FIXED_BYTES;
+    const bool is_text = (dtype->kind >= VCZC_FIXED_BYTES && dtype->kind <= VCZC_VLEN_BYTES) || dtype->kind == VCZC_RAW;
     const bool is_empty =
         !is_v3 && (value == NULL || vczi_json_type(value) == VCZI_JSON_NULL || (is_text && is_zero(value)));
     uint8_t *item = NULL;
@@ -386,6 +418,8 @@ static int parse(const vczi_json_t *value, const vczi_dtype_t *dtype, bool is_v3
         ret = VCZC_ERR_NO_MEMORY;
     } else if (!is_empty) {
         ret = parse_item(value, dtype, is_v3, item);
+    } else if (is_time(dtype)) {
+        store_nat(item);
     }
     if (ret != 0) {
         vczi_free(item);

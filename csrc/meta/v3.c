@@ -21,10 +21,6 @@ static int fail_unsupported(const char *what, const char *role, vczi_span_t name
                      (const char *) name.data);
 }
 
-static bool equals(vczi_span_t text, const char *wanted) {
-    return text.nbytes == strlen(wanted) && memcmp(text.data, wanted, text.nbytes) == 0;
-}
-
 /* ---- Members ---- */
 
 typedef struct {
@@ -35,16 +31,12 @@ typedef struct {
 /* A member that is not known may stand there only if it says that it need not be understood. */
 static int check_member(void *user, vczi_span_t key, const vczi_json_t *value) {
     const members_t *members = user;
-    bool must_understand = true;
     for (size_t i = 0; members->known[i] != NULL; i++) {
-        if (equals(key, members->known[i])) {
+        if (vczi_span_equals(key, members->known[i])) {
             return 0;
         }
     }
-    if (vczi_json_get_bool(vczi_json_member(value, "must_understand"), &must_understand) && !must_understand) {
-        return 0;
-    }
-    return fail_unsupported(members->what, "extension", key);
+    return vczi_document_may_be_ignored(value) ? 0 : fail_unsupported(members->what, "extension", key);
 }
 
 static int check_members(const vczi_json_t *root, int kind, const char *what) {
@@ -74,11 +66,11 @@ static int read_kind(const vczi_json_t *root, const char *what, int *kind) {
     if (ret != 0) {
         return ret;
     }
-    if (!equals(type, "array") && !equals(type, "group")) {
+    if (!vczi_span_equals(type, "array") && !vczi_span_equals(type, "group")) {
         return vczi_fail(VCZC_ERR_METADATA, "%s: 'node_type' must be \"array\" or \"group\", not \"%.*s\"", what,
                          shown(type), (const char *) type.data);
     }
-    *kind = equals(type, "array") ? VCZC_NODE_ARRAY : VCZC_NODE_GROUP;
+    *kind = vczi_span_equals(type, "array") ? VCZC_NODE_ARRAY : VCZC_NODE_GROUP;
     return 0;
 }
 
@@ -105,7 +97,7 @@ static int read_grid(vczi_document_t *doc, const vczi_json_t *root, const char *
     if (ret == 0) {
         ret = vczi_document_need_name(grid, "chunk_grid", what, &name);
     }
-    if (ret == 0 && !equals(name, "regular")) {
+    if (ret == 0 && !vczi_span_equals(name, "regular")) {
         ret = fail_unsupported(what, "chunk grid", name);
     }
     if (ret == 0) {
@@ -129,10 +121,10 @@ static int read_keys(vczi_document_t *doc, const vczi_json_t *root, const char *
     if (ret != 0) {
         return ret;
     }
-    if (!equals(name, "default") && !equals(name, "v2")) {
+    if (!vczi_span_equals(name, "default") && !vczi_span_equals(name, "v2")) {
         return fail_unsupported(what, "chunk key encoding", name);
     }
-    doc->keys.has_c_prefix = equals(name, "default");
+    doc->keys.has_c_prefix = vczi_span_equals(name, "default");
     doc->keys.separator = doc->keys.has_c_prefix ? '/' : '.';
     const vczi_json_t *separator = vczi_json_member(vczi_json_member(encoding, "configuration"), "separator");
     if (separator == NULL) {
@@ -157,11 +149,20 @@ static int check_transformers(const vczi_json_t *root, const char *what) {
         return vczi_fail(VCZC_ERR_METADATA, "%s: 'storage_transformers' must be an array, not %s", what,
                          vczi_json_type_name(list));
     }
-    if (vczi_json_count(list) == 0) {
-        return 0;
+    if (vczi_json_count(list) > VCZI_MAX_CODECS) {
+        return vczi_fail(VCZC_ERR_UNSUPPORTED, "%s: more than %d storage transformers", what, VCZI_MAX_CODECS);
     }
-    const int ret = vczi_document_need_name(vczi_json_item(list, 0), "storage_transformers", what, &name);
-    return ret != 0 ? ret : fail_unsupported(what, "storage transformer", name);
+    for (size_t i = 0; i < vczi_json_count(list); i++) {
+        const vczi_json_t *transformer = vczi_json_item(list, i);
+        const int ret = vczi_document_need_name(transformer, "storage_transformers", what, &name);
+        if (ret != 0) {
+            return ret;
+        }
+        if (!vczi_document_may_be_ignored(transformer)) {
+            return fail_unsupported(what, "storage transformer", name);
+        }
+    }
+    return 0;
 }
 
 /* Where shards are all that the codecs make, the chunks inside them are the array's chunks, as in zarr-python. */

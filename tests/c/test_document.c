@@ -163,7 +163,7 @@ static void format_2_is_refused_by_name(void) {
         {"\"chunks\":[2305843009213693952,1]", VCZC_ERR_METADATA, "bytes"}, /* 2^61 items of 4 bytes */
         {"\"chunks\":null", VCZC_ERR_METADATA, "'chunks'"},
         {"\"shape\":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", VCZC_ERR_METADATA, "33"},
-        {"\"dtype\":\"<c8\"", VCZC_ERR_UNSUPPORTED, "<c8"},
+        {"\"dtype\":\"<c32\"", VCZC_ERR_UNSUPPORTED, "<c32"},
         {"\"dtype\":\"<i5\"", VCZC_ERR_METADATA, "<i5"},
         {"\"dtype\":\"|O\"", VCZC_ERR_METADATA, "|O"},
         {"\"dtype\":\"|O\",\"filters\":[{\"id\":\"json2\"}]", VCZC_ERR_UNSUPPORTED, "json2"},
@@ -226,6 +226,7 @@ static void the_rest_of_format_3(void) {
     static const char *const fine[] = {
         "\"extra\":{\"must_understand\":false}",
         "\"storage_transformers\":[]",
+        "\"storage_transformers\":[{\"name\":\"log\",\"must_understand\":false}]",
         "\"dimension_names\":null",
         "\"attributes\":null",
         "\"codecs\":[{\"name\":\"frobnicate\"}]",
@@ -288,6 +289,8 @@ static void format_3_is_refused_by_name(void) {
         {"\"chunk_key_encoding\":{\"name\":\"v2\",\"configuration\":{\"separator\":\"-\"}}", VCZC_ERR_METADATA,
          "separator"},
         {"\"storage_transformers\":[{\"name\":\"teleport\",\"configuration\":{}}]", VCZC_ERR_UNSUPPORTED, "teleport"},
+        {"\"storage_transformers\":[{\"name\":\"log\",\"must_understand\":false},\"teleport\"]", VCZC_ERR_UNSUPPORTED,
+         "teleport"},
         {"\"storage_transformers\":{}", VCZC_ERR_METADATA, "storage_transformers"},
         {"\"novelty\":{\"name\":\"n\",\"must_understand\":true}", VCZC_ERR_UNSUPPORTED, "novelty"},
         {"\"novelty\":{}", VCZC_ERR_UNSUPPORTED, "novelty"},

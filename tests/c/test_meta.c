@@ -43,8 +43,8 @@ static int dtype_of(const char *text, bool is_v3, vczi_dtype_t *dtype, bool *big
     return ret;
 }
 
-static const char *const v2_unsupported[] = {"\"<M8[s]\"", "\"<m8[ns]\"", "\"<c8\"",
-                                             "\"|V3\"",    "\"<f16\"",    "[[\"a\", \"<i4\"], [\"b\", \"<f4\"]]"};
+static const char *const v2_unsupported[] = {
+    "\"<M8[s/3]\"", "\"<m8[fortnight]\"", "\"<c32\"", "\"|t3\"", "\"<f16\"", "[[\"a\", \"<i4\"], [\"b\", \"<f4\"]]"};
 static const char *const v2_invalid[] = {"\"\"",
                                          "\"<\"",
                                          "\"<i\"",
@@ -59,6 +59,19 @@ static const char *const v2_invalid[] = {"\"\"",
                                          "\"|U4\"",
                                          "\"|S-1\"",
                                          "\"|O8\"",
+                                         "\"|V0\"",
+                                         "\"V\"",
+                                         "\"<c4\"",
+                                         "\"|c8\"",
+                                         "\"M8[s]\"",
+                                         "\"<M4[s]\"",
+                                         "\"<M\"",
+                                         "\"<M8[\"",
+                                         "\"<M8[s\"",
+                                         "\"<M8s]\"",
+                                         "\"<M8[0s]\"",
+                                         "\"<M8[2147483648s]\"",
+                                         "\"<m8[99999999999999999999999s]\"",
                                          "\"x\"",
                                          "5",
                                          "null",
@@ -74,17 +87,19 @@ static void types_of_format_2(void) {
         int kind, item_nbytes, unit_nbytes;
         bool big_endian;
     } good[] = {
-        {"\"|b1\"", VCZC_BOOL, 1, 1, false},         {"\"<b1\"", VCZC_BOOL, 1, 1, false},
-        {"\"|i1\"", VCZC_INT8, 1, 1, false},         {"\">i1\"", VCZC_INT8, 1, 1, false},
-        {"\"i1\"", VCZC_INT8, 1, 1, false},          {"\"<u1\"", VCZC_UINT8, 1, 1, false},
-        {"\"<i2\"", VCZC_INT16, 2, 2, false},        {"\">i2\"", VCZC_INT16, 2, 2, true},
-        {"\"<u2\"", VCZC_UINT16, 2, 2, false},       {"\">i4\"", VCZC_INT32, 4, 4, true},
-        {"\"<u4\"", VCZC_UINT32, 4, 4, false},       {"\"<i8\"", VCZC_INT64, 8, 8, false},
-        {"\">u8\"", VCZC_UINT64, 8, 8, true},        {"\"<f2\"", VCZC_FLOAT16, 2, 2, false},
-        {"\">f4\"", VCZC_FLOAT32, 4, 4, true},       {"\"<f8\"", VCZC_FLOAT64, 8, 8, false},
-        {"\"|S5\"", VCZC_FIXED_BYTES, 5, 1, false},  {"\">S5\"", VCZC_FIXED_BYTES, 5, 1, false},
-        {"\"<U7\"", VCZC_FIXED_UTF32, 28, 4, false}, {"\">U12\"", VCZC_FIXED_UTF32, 48, 4, true},
-        {"\"|O\"", VCZC_VLEN_UTF8, 0, 1, false},
+        {"\"|b1\"", VCZC_BOOL, 1, 1, false},          {"\"<b1\"", VCZC_BOOL, 1, 1, false},
+        {"\"|i1\"", VCZC_INT8, 1, 1, false},          {"\">i1\"", VCZC_INT8, 1, 1, false},
+        {"\"i1\"", VCZC_INT8, 1, 1, false},           {"\"<u1\"", VCZC_UINT8, 1, 1, false},
+        {"\"<i2\"", VCZC_INT16, 2, 2, false},         {"\">i2\"", VCZC_INT16, 2, 2, true},
+        {"\"<u2\"", VCZC_UINT16, 2, 2, false},        {"\">i4\"", VCZC_INT32, 4, 4, true},
+        {"\"<u4\"", VCZC_UINT32, 4, 4, false},        {"\"<i8\"", VCZC_INT64, 8, 8, false},
+        {"\">u8\"", VCZC_UINT64, 8, 8, true},         {"\"<f2\"", VCZC_FLOAT16, 2, 2, false},
+        {"\">f4\"", VCZC_FLOAT32, 4, 4, true},        {"\"<f8\"", VCZC_FLOAT64, 8, 8, false},
+        {"\"|S5\"", VCZC_FIXED_BYTES, 5, 1, false},   {"\">S5\"", VCZC_FIXED_BYTES, 5, 1, false},
+        {"\"<U7\"", VCZC_FIXED_UTF32, 28, 4, false},  {"\">U12\"", VCZC_FIXED_UTF32, 48, 4, true},
+        {"\"|O\"", VCZC_VLEN_UTF8, 0, 1, false},      {"\"|V3\"", VCZC_RAW, 3, 1, false},
+        {"\"<c8\"", VCZC_COMPLEX64, 8, 4, false},     {"\">c16\"", VCZC_COMPLEX128, 16, 8, true},
+        {"\"<M8[s]\"", VCZC_DATETIME64, 8, 8, false}, {"\">m8\"", VCZC_TIMEDELTA64, 8, 8, true},
     };
     vczi_dtype_t dtype;
     bool big_endian;
@@ -123,9 +138,24 @@ static void types_of_format_3(void) {
         {"{\"name\": \"int16\"}", VCZC_INT16, 2, 2},
         {"{\"name\": \"fixed_length_utf32\", \"configuration\": {\"length_bytes\": 12}}", VCZC_FIXED_UTF32, 12, 4},
         {"{\"name\": \"null_terminated_bytes\", \"configuration\": {\"length_bytes\": 3}}", VCZC_FIXED_BYTES, 3, 1},
+        {"{\"name\": \"raw_bytes\", \"configuration\": {\"length_bytes\": 5}}", VCZC_RAW, 5, 1},
+        {"\"r8\"", VCZC_RAW, 1, 1},
+        {"{\"name\": \"r24\"}", VCZC_RAW, 3, 1},
+        {"\"complex64\"", VCZC_COMPLEX64, 8, 4},
+        {"\"complex128\"", VCZC_COMPLEX128, 16, 8},
+        {"{\"name\": \"numpy.datetime64\", \"configuration\": {\"unit\": \"ns\", \"scale_factor\": 1}}",
+         VCZC_DATETIME64, 8, 8},
+        {"{\"name\": \"numpy.timedelta64\", \"configuration\": {\"unit\": \"generic\", \"scale_factor\": 1}}",
+         VCZC_TIMEDELTA64, 8, 8},
     };
-    static const char *const unsupported[] = {"\"float8_e4m3\"", "\"complex64\"", "\"r16\"", "\"<i4\"",
-                                              "{\"name\":\"numpy.datetime64\"}"};
+    static const char *const unsupported[] = {
+        "\"float8_e4m3\"",
+        "\"complex_bfloat16\"",
+        "\"r\"",
+        "\"r8x\"",
+        "\"<i4\"",
+        "{\"name\":\"structured\"}",
+        "{\"name\":\"numpy.datetime64\",\"configuration\":{\"unit\":\"eon\",\"scale_factor\":1}}"};
     static const char *const invalid[] = {
         "5",
         "null",
@@ -133,6 +163,14 @@ static void types_of_format_3(void) {
         "{\"name\": 5}",
         "[\"int8\"]",
         "\"fixed_length_utf32\"",
+        "\"r0\"",
+        "\"r12\"",
+        "\"r99999999999999999999999\"",
+        "\"raw_bytes\"",
+        "{\"name\":\"numpy.datetime64\"}",
+        "{\"name\": \"numpy.datetime64\", \"configuration\": {\"unit\": \"s\", \"scale_factor\": 0}}",
+        "{\"name\": \"numpy.datetime64\", \"configuration\": {\"unit\": \"s\", \"scale_factor\": 2147483648}}",
+        "{\"name\": \"numpy.datetime64\", \"configuration\": {\"unit\": 5, \"scale_factor\": 1}}",
         "{\"name\": \"fixed_length_utf32\", \"configuration\": {\"length_bytes\": 13}}",
         "{\"name\": \"fixed_length_utf32\", \"configuration\": {\"length_bytes\": 0}}",
         "{\"name\": \"null_terminated_bytes\", \"configuration\": {\"length_bytes\": -1}}",
@@ -152,6 +190,24 @@ static void types_of_format_3(void) {
         CHECK_EQ(dtype_of(invalid[i], true, &dtype, &big_endian), VCZC_ERR_METADATA);
     }
     CHECK_EQ(vczi_dtype_parse_v3(NULL, &dtype), VCZC_ERR_METADATA);
+}
+
+static void units_of_time(void) {
+    static const struct {
+        const char *text, *unit;
+        int scale;
+    } good[] = {
+        {"\"<M8[ns]\"", "ns", 1},  {"\"<M8[10s]\"", "s", 10},          {"\"<m8[2147483647Y]\"", "Y", 2147483647},
+        {"\"<M8\"", "generic", 0}, {"\"<M8[generic]\"", "generic", 0}, {"\"<M8[\xce\xbcs]\"", "us", 1},
+        {"\"<i8\"", NULL, 0}};
+    vczi_dtype_t dtype;
+    bool big_endian;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        CHECK_EQ(dtype_of(good[i].text, false, &dtype, &big_endian), 0);
+        CHECK_EQ(dtype.time_scale, good[i].scale);
+        CHECK(good[i].unit == NULL ? dtype.time_unit == NULL : strcmp(dtype.time_unit, good[i].unit) == 0);
+    }
+    CHECK_EQ(dtype_of("\"<M8[10generic]\"", false, &dtype, &big_endian), VCZC_ERR_UNSUPPORTED);
 }
 
 /* ---- Fill values ---- */
@@ -321,6 +377,29 @@ static void fill_of_text_and_bytes(void) {
     CHECK_STR(fill_of("O", "[1, 2]", true), "0201");
 }
 
+static void fill_of_pairs_times_and_raw_bytes(void) {
+    CHECK_STR(fill_of("<c8", "[1.5, -2]", false), "c00000003fc00000");
+    CHECK_STR(fill_of(">c8", "[\"NaN\", \"-Infinity\"]", true), "ff8000007fc00000");
+    CHECK_STR(fill_of("<c8", "[\"0x7f800001\", \"0x7f800002\"]", true), "7f8000027f800001");
+    CHECK_STR(fill_of("<c8", "[\"0x7f800001\", 0]", false), "refused");
+    CHECK_STR(fill_of("<c16", "[0, 1]", false), "3ff00000000000000000000000000000");
+    CHECK_STR(fill_of("<c8", "null", false), "0000000000000000");
+    CHECK_STR(fill_of("<c8", "null", true), "refused");
+    CHECK_STR(fill_of("<c8", "[1]", false), "refused");
+    CHECK_STR(fill_of("<c8", "[1, 2, 3]", true), "refused");
+    CHECK_STR(fill_of("<c8", "0", false), "refused");
+    CHECK_STR(fill_of("<c8", "[\"1\", \"2\"]", false), "refused");
+    CHECK_STR(fill_of("<M8[s]", "-1", false), "ffffffffffffffff");
+    CHECK_STR(fill_of("<m8[D]", "\"NaT\"", true), "8000000000000000");
+    CHECK_STR(fill_of("<M8[s]", "null", false), "8000000000000000");
+    CHECK_STR(fill_of("<M8[s]", "\"2020-01-01\"", false), "refused");
+    CHECK_STR(fill_of("<M8[s]", "9223372036854775808", true), "refused");
+    CHECK_STR(fill_of("|V3", "\"QUI=\"", false), "004241");
+    CHECK_STR(fill_of("|V3", "[65, 66, 255]", true), "ff4241");
+    CHECK_STR(fill_of("|V3", "[65, 66, 255, 1]", true), "refused");
+    CHECK_STR(fill_of("|V3", "null", false), "000000");
+}
+
 /* ---- The grid ---- */
 
 static void grid_counts(void) {
@@ -469,10 +548,12 @@ static void keys_that_are_none(void) {
 int main(void) {
     RUN(types_of_format_2);
     RUN(types_of_format_3);
+    RUN(units_of_time);
     RUN(fill_of_whole_numbers);
     RUN(fill_of_reals);
     RUN(halves_are_nearest_with_ties_to_even);
     RUN(fill_of_text_and_bytes);
+    RUN(fill_of_pairs_times_and_raw_bytes);
     RUN(grid_counts);
     RUN(grid_blocks);
     RUN(grid_cuts_as_defined);

@@ -25,7 +25,7 @@ from vczc.cli.terminal import one_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = ("info", "tree", "cat", "check", "bench", "cc-flags")
+COMMANDS = ("info", "tree", "cat", "check", "bench", "cc-flags", "conformance")
 
 DAMAGED, CANNOT, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 

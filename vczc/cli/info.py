@@ -7,11 +7,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 from click.utils import format_filename
 
 import vczc
 from vczc.cli.sources import codec_words, open_array, path_argument, walk_arrays
 from vczc.cli.terminal import (
+    plain,
     console,
     dimensions,
     json_option,
@@ -130,6 +132,8 @@ def print_array(name: str, has: Mapping[str, Any]) -> None:
 
 
 def fill_text(value: Any) -> str:
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return str(plain(value))
     return repr(value) if isinstance(value, (str, bytes)) else str(value)
 
 

@@ -57,9 +57,21 @@ def cells_of(values: np.ndarray[Any, Any], shown: Callable[[str], str]) -> list[
         return list(map(repr, values.tolist()))
     if kind == "f":
         return [str(v) for v in values.astype(str).tolist()]
+    if kind == "c":
+        return [str(v) for v in values]  # not tolist, which makes doubles of complex64
+    if kind in "mM":
+        return time_cells(values)
     if kind == "S":
         return [shown(v.decode("utf-8", "backslashreplace")) for v in values.tolist()]
     return [shown(v.hex() if isinstance(v, bytes) else str(v)) for v in values.tolist()]
+
+
+def time_cells(values: np.ndarray[Any, Any]) -> list[str]:
+    """Dates as ISO 8601 has them; spans, and what has no unit, as the number of steps."""
+    if values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] != "generic":
+        return [str(v) for v in np.datetime_as_string(values).tolist()]
+    steps = values.view(np.int64).tolist()
+    return ["NaT" if nat else str(n) for n, nat in zip(steps, np.isnat(values), strict=True)]
 
 
 def raw_text(text: str) -> str:

@@ -42,7 +42,13 @@ def console() -> Console:
     from rich.console import Console
 
     plain = not sys.stdout.isatty()
-    return Console(file=sys.stdout, highlight=False, width=10_000 if plain else None)
+    return Console(
+        file=sys.stdout,
+        highlight=False,
+        markup=False,  # names in a store may have brackets and colons, as `datetime64[ns]` has
+        emoji=False,
+        width=10_000 if plain else None,
+    )
 
 
 def table(*columns: str, right: Iterable[str] = ()) -> Table:
@@ -105,7 +111,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]
     if isinstance(value, (np.datetime64, np.timedelta64)):
-        return str(value)
+        is_bare = np.datetime_data(value.dtype)[0] == "generic" and not np.isnat(value)
+        return int(value.view(np.int64)) if is_bare else str(value)  # NumPy has no text for it
     if isinstance(value, (np.generic, np.ndarray)):
         return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
