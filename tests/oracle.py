@@ -23,7 +23,8 @@ TEXT, BYTES = "text", "bytes"  # of variable length
 DTYPES = (
     *("?", "i1", "u1"),
     *(order + name for name in ("i2", "u2", "i4", "u4", "i8", "u8") for order in "<>"),
-    *(order + name for name in ("f2", "f4", "f8") for order in "<>"),
+    *(order + name for name in ("f2", "f4", "f8", "c8", "c16") for order in "<>"),
+    *("<M8[ns]", ">M8[D]", ">m8[10s]", "<m8", "V1", "V3"),
     *("S1", "S5", "<U1", ">U1", "<U3", ">U3"),
     *(TEXT, BYTES),
 )
@@ -229,6 +230,10 @@ def native(data: Any, dtype: Any = None) -> np.ndarray:
     if not isinstance(data, np.ndarray):
         data = np.array(data, dtype)
     return data if data.dtype.isnative else data.byteswap().view(data.dtype.newbyteorder("="))
+
+
+def native_type(dtype: Any) -> np.dtype:
+    return np.dtype(dtype).newbyteorder("=")
 
 
 def assert_same(got: Any, expected: Any) -> None:

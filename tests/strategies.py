@@ -145,6 +145,8 @@ def fill_values(draw: st.DrawFn, dtype: str, zarr_format: int) -> Any:
     items = oracle.values(dtype, (1,), draw(st.integers(0, 1000)))
     if items.dtype.kind == "f":  # zarr-python writes every NaN as the same
         return draw(st.sampled_from([0.0, -0.0, 1.5, np.nan, np.inf, -np.inf]))
+    if items.dtype.kind == "c":
+        return draw(st.sampled_from([0j, complex(-0.0, 1.5), complex(np.nan, -np.inf)]))
     return items[0]
 
 

@@ -30,6 +30,19 @@ def fills_of(dtype):
         return [None, 0.0, -0.0, 1.5, np.nan, np.inf, -np.inf, top, np.finfo(dtype).tiny]
     if kind in "iu":
         return [None, 0, 1, np.iinfo(dtype).max, np.iinfo(dtype).min]
+    if kind == "c":
+        return [None, 0j, complex(1.5, -2), complex(np.nan, np.inf), complex(-0.0, -np.inf)]
+    if kind in "mM":
+        return [
+            None,
+            *np.array([0, 1, -5, np.iinfo("i8").min], "i8").view(oracle.native_type(dtype)),
+        ]
+    if kind == "V":
+        return [
+            None,
+            np.zeros(1, dtype)[0],
+            np.full(1, 255, "u1").repeat(np.dtype(dtype).itemsize).view(dtype)[0],
+        ]
     return {"b": [None, False, True], "S": [None, b"", b"\xff"], "U": [None, "", "ü"]}[kind]
 
 
@@ -57,7 +70,8 @@ def test_fill_values_of_absent_chunks(zarr_format, dtype):
         data = oracle.values(dtype, SHAPE)
         if fill is None:
             fill_of_null = {oracle.TEXT: "", oracle.BYTES: b""}
-            data[:, 3:] = fill_of_null.get(dtype) if dtype in fill_of_null else np.zeros((), dtype)
+            zero = np.zeros((), dtype if dtype not in fill_of_null else object)
+            data[:, 3:] = "NaT" if zero.dtype.kind in "mM" else fill_of_null.get(dtype, zero)
         else:
             data[:, 3:] = fill
         stored = oracle.write(

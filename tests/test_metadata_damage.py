@@ -78,7 +78,15 @@ LIES_2 = [
         for d in ("|S0", "|S-1", "|S", "<U0", "|S99999999999", "<U1073741825")
     ),
     *(({"dtype": d}, METADATA) for d in (5, None, {}, True, GONE, "<i4" * 10_000, "|O", "<i4\0")),
-    *(({"dtype": d}, UNSUPPORTED) for d in ("<c8", "<M8[ns]", "<m8[s]", "|V4", "<f16")),
+    *(({"dtype": d}, UNSUPPORTED) for d in ("<c32", "<M8[s/3]", "<m8[eon]", "|t4", "<f16")),
+    *(
+        ({"dtype": d}, METADATA)
+        for d in ("|V0", "|V", "<c4", "<M8[0s]", "<M8[", "<m8[2147483648s]")
+    ),
+    *(
+        ({"dtype": d, "fill_value": v}, METADATA)
+        for d, v in (("<c8", 0), ("<c8", [0]), ("<c8", [0, {}]), ("|V4", "x"), ("<M8[s]", "now"))
+    ),
     ({"dtype": [["a", "<i4"]]}, UNSUPPORTED),
     ({"dtype": "|S1073741824", "shape": [1], "chunks": [1]}, "MemoryError"),  # as it says
     *(({"fill_value": v}, METADATA) for v in ("x", 1.5, 1 << 31, -(1 << 31) - 1, [], {}, 1 << 70)),
@@ -165,7 +173,21 @@ LIES_3 = [
     *(({"node_type": n}, METADATA) for n in ("x", "", None, GONE, 5, ["array"])),
     *(({"zarr_format": v}, METADATA) for v in (2, 4, "3", None, Raw("NaN"), 1 << 64)),
     *(({"data_type": d}, METADATA) for d in (5, None, GONE, [], {}, {"name": 5})),
-    *(({"data_type": d}, UNSUPPORTED) for d in ("int3", "complex64", "r16", "", "x" * 100_000)),
+    *(({"data_type": d}, UNSUPPORTED) for d in ("int3", "complex8", "r", "", "x" * 100_000)),
+    *(({"data_type": d}, METADATA) for d in ("r0", "r12", "raw_bytes", "r" + "9" * 100_000)),
+    *(
+        ({"data_type": {"name": "numpy.datetime64", "configuration": c}}, METADATA)
+        for c in (
+            {},
+            None,
+            {"unit": "s"},
+            {"unit": "s", "scale_factor": 0},
+            {"unit": "s", "scale_factor": 1 << 31},
+            {"unit": 5, "scale_factor": 1},
+        )
+    ),
+    ({"data_type": "complex64"}, METADATA),  # whose fill value is a pair
+    ({"data_type": "r32", "fill_value": [0, 0, 0, 256]}, METADATA),
     *(
         ({"data_type": {"name": n, "configuration": c}, "fill_value": ""}, METADATA)
         for n in ("null_terminated_bytes", "fixed_length_utf32")

@@ -11,7 +11,7 @@ import numpy as np
 
 from vczc import _arrow, _arrow_stream, _core
 from vczc.errors import UnsupportedError
-from vczc.reading import nthreads_of
+from vczc.reading import nthreads_of, text_buffers
 from vczc.stream import Stream, make_plan, nbytes_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _items(name: str, field: Field, values: Any) -> tuple[str, tuple[Ndarray | N
     """The Arrow format of the items, and the buffers that hold them (the first: no nulls)."""
     if field.dtype is None or field.dtype.kind in "SU":
         is_text = field.array._is_text if field.dtype is None else field.dtype.kind == "U"
-        return _TEXT if is_text else _BYTES, (None, *_text(values))
+        return _TEXT if is_text else _BYTES, (None, *text_buffers(values))
     if field.dtype.kind == "b":
         return _BOOL, (None, np.packbits(values.reshape(-1), bitorder="little"))
     if field.dtype.kind == "V":
@@ -119,13 +119,3 @@ def _items(name: str, field: Field, values: Any) -> tuple[str, tuple[Ndarray | N
         msg = f"{name!r} holds {field.dtype}, which is not made into Arrow batches"
         raise UnsupportedError(msg)
     return found, (None, np.ascontiguousarray(values))
-
-
-def _text(values: Any) -> tuple[Ndarray, Ndarray]:
-    """Offsets and bytes."""
-    if isinstance(values, _core.Strings):
-        return values.offsets, values.data
-    items = [x if isinstance(x, bytes) else x.encode() for x in values.reshape(-1).tolist()]
-    offsets = np.zeros(len(items) + 1, np.int64)
-    np.cumsum([len(x) for x in items], out=offsets[1:])
-    return offsets, np.frombuffer(b"".join(items), np.uint8)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vczc import _arrow, _core, selection
-from vczc.reading import place_strings, read_box
+from vczc.reading import place_strings, read_box, text_buffers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,14 +50,19 @@ class Blocks(_core.Blocks):
         return self.array._stored(selection.one_block(index, self.shape))
 
     def strings(self, index: object) -> BlockStrings:
-        """The text of one block as offsets and bytes."""
+        """The text of one block as offsets and bytes; text of fixed width is converted."""
         array = self.array
-        if array._item_dtype is not None:
-            msg = f"{array.path!r} holds {array._item_dtype}, no text of variable length"
+        dtype = array._item_dtype
+        if dtype is not None and dtype.kind not in "SU":
+            msg = f"{array.path!r} holds {dtype}, no text"
             raise TypeError(msg)
         coords = selection.one_block(index, self.shape)
-        shape = self._box(tuple(range(c, c + 1) for c in coords)).shape
-        return BlockStrings(array._block_strings(coords), shape)
+        if dtype is None:
+            shape = self._box(tuple(range(c, c + 1) for c in coords)).shape
+            strings = array._block_strings(coords)
+            return BlockStrings(strings, shape, strings.is_text)
+        values = self[coords]
+        return BlockStrings(values, values.shape, dtype.kind == "U")
 
     def prefetch(self, indices: Iterable[object]) -> None:
         """Ask for blocks ahead of their reading: a hint, which does not wait."""
@@ -85,18 +90,16 @@ class BlockStrings:
     """Text of one block in C order: item i is `data[offsets[i]:offsets[i + 1]]`, in UTF-8.
 
     Speaks the Arrow C data interface (large_utf8, or large_binary where items are bytes), so that
-    `pyarrow.array(block)` and its like take it without a copy.
+    `pyarrow.array(block)`, `polars.Series(block)` and their like take it without a copy.
     """
 
     __slots__ = ("_column", "data", "offsets", "shape")
 
-    def __init__(self, strings: _core.Strings, shape: tuple[int, ...]) -> None:
+    def __init__(self, values: Any, shape: tuple[int, ...], is_text: bool) -> None:
         self.shape = shape
-        self.offsets = strings.offsets
-        self.data = strings.data
-        self._column = _arrow.Column(
-            "U" if strings.is_text else "Z", len(strings), (None, self.offsets, self.data)
-        )
+        self.offsets, self.data = text_buffers(values)
+        buffers = (None, self.offsets, self.data)
+        self._column = _arrow.Column("U" if is_text else "Z", len(self), buffers)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

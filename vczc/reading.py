@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vczc import _strings
-from vczc.errors import BufferError
+from vczc import _core, _strings
+from vczc.errors import BufferError, CorruptChunkError
 from vczc.selection import Box, Orthogonal, box_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vczc import _core
     from vczc.selection import Index, Places
 
 # Where places are picked out of a box, boxes are no longer than this needs (but a chunk at least).
@@ -76,6 +75,20 @@ def place_strings(
     view = out.reshape(-1)[: len(strings)].reshape(shape)
     _strings.pack_into(strings, view)
     return view
+
+
+def text_buffers(values: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Offsets and bytes (UTF-8 of text) of strings of libvczc, or of an array of text or bytes."""
+    if isinstance(values, _core.Strings):
+        return values.offsets, values.data
+    try:
+        items = [x if isinstance(x, bytes) else x.encode() for x in values.reshape(-1).tolist()]
+    except ValueError as err:  # of text of fixed width, which may hold any 32 bits
+        msg = f"text that is not Unicode: {err}"
+        raise CorruptChunkError(msg) from None
+    offsets = np.zeros(len(items) + 1, np.int64)
+    np.cumsum([len(x) for x in items], out=offsets[1:])
+    return offsets, np.frombuffer(b"".join(items), np.uint8)
 
 
 def read_orthogonal(
