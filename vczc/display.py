@@ -176,10 +176,9 @@ def _dtype(array: Array) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, (np.datetime64, np.timedelta64)) and not np.isnat(value):
-        unit, scale = np.datetime_data(value.dtype)
-        if unit == "generic":  # NumPy has no text for it
-            return f"{int(value.view(np.int64))} of no unit"
+    is_time = isinstance(value, (np.datetime64, np.timedelta64)) and not np.isnat(value)
+    if is_time and np.datetime_data(value.dtype)[0] == "generic":  # NumPy has no text for it
+        return f"{int(value.view(np.int64))} of no unit"
     return repr(value)
 
 

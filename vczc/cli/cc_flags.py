@@ -14,7 +14,7 @@ import click
 import vczc
 
 
-@click.command(name="cc-flags")
+@click.command(name="cc-flags", short_help="Print what a C compiler needs to use libvczc.")
 @click.option("--cflags", "part", flag_value="cflags", help="Only those for compiling.")
 @click.option("--libs", "part", flag_value="libs", help="Only those for linking.")
 @click.option("--static", is_flag=True, help="Link the library into the program itself.")

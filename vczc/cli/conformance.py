@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 ITEMS_AT_ONCE = 1 << 16
 
 
-@click.command(
-    name="conformance",
-    hidden=True,
-    short_help="Print the elements of an array as fill values are written.",
-)
+@click.command(name="conformance", short_help="Print an array as Zarr's conformance tests ask.")
 @click.option("--array_path", required=True, metavar="PATH", help="A folder that is an array.")
 def command(array_path: str) -> None:
     """Print the elements of an array in C order, one a line, as fill values are written.
@@ -88,16 +84,18 @@ def json_tokens(values: np.ndarray[Any, Any], *, raw_as_list: bool = False) -> l
 
 
 def float_tokens(values: np.ndarray[Any, Any]) -> list[str]:
-    """As short as they can be without loss; a NaN that is not the usual one by its bits."""
-    tokens: list[str] = values.astype(str).tolist()
-    digits = values.dtype.itemsize * 2
+    """As doubles, which JSON's numbers are; a NaN that is not the usual one by its bits."""
+    with np.errstate(invalid="ignore"):  # signalling NaNs, which are replaced below
+        tokens = list(map(repr, values.astype(np.float64).tolist()))
     bits = values.view(f"u{values.dtype.itemsize}")
-    usual = int(np.array([np.nan], values.dtype).view(bits.dtype)[0])
+    usual = np.array([np.nan], values.dtype).view(bits.dtype)[0]
     for i in np.flatnonzero(~np.isfinite(values)).tolist():
         if np.isinf(values[i]):
             tokens[i] = '"Infinity"' if values[i] > 0 else '"-Infinity"'
+        elif bits[i] == usual:
+            tokens[i] = '"NaN"'
         else:
-            tokens[i] = '"NaN"' if int(bits[i]) == usual else f'"0x{int(bits[i]):0{digits}x}"'
+            tokens[i] = f'"0x{int(bits[i]):0{values.dtype.itemsize * 2}x}"'
     return tokens
 
 

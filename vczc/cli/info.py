@@ -13,11 +13,11 @@ from click.utils import format_filename
 import vczc
 from vczc.cli.sources import codec_words, open_array, path_argument, walk_arrays
 from vczc.cli.terminal import (
-    plain,
     console,
     dimensions,
     json_option,
     one_line,
+    plain,
     plural,
     print_json,
     print_table,
