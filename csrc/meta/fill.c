@@ -58,6 +58,9 @@ static bool get_whole(const vczi_json_t *value, bool *is_negative, uint64_t *mag
         if (!(size < 18446744073709551616.0) || floor(size) != size) { /* NaN is not smaller than 2^64 either */
             return false;
         }
+        if (real <= -9223372036854775808.0) {
+            return false; /* it may be an integer below that, which the parser has rounded */
+        }
         *is_negative = real < 0;
         *magnitude = (uint64_t) size;
         return true;

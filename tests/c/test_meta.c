@@ -268,6 +268,7 @@ static void fill_of_whole_numbers(void) {
     CHECK_STR(fill_of("<i8", "-9223372036854775808", false), "8000000000000000");
     CHECK_STR(fill_of("<i8", "9223372036854775808", false), "refused");
     CHECK_STR(fill_of("<i8", "-9.3e18", false), "refused");
+    CHECK_STR(fill_of("<i8", "-9223372036854775809", false), "refused"); /* a double would be -2**63 */
     CHECK_STR(fill_of("<i8", "1e3", false), "00000000000003e8");
     CHECK_STR(fill_of("<i4", "NaN", false), "refused");
     CHECK_STR(fill_of("<i4", "\"NaN\"", false), "refused");
