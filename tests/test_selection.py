@@ -329,10 +329,22 @@ def test_items_of_one_dimension(tmp_path):
     assert {i: str(i) for i in items}[np.int64(3)] == "3"  # they can be looked up
 
 
+@pytest.mark.parametrize("zarr_format", stores.FORMATS)
+@pytest.mark.parametrize("chunks", ["long", "as the shape"])
 @pytest.mark.parametrize("shape", [(0,), (0, 4), (5, 0)])
-def test_empty_arrays(tmp_path, shape):
-    stores.write(tmp_path / "d", "x", np.zeros(shape, "i4"), tuple(3 for _ in shape))
+def test_empty_arrays(tmp_path, shape, chunks, zarr_format):
+    chunks = shape if chunks == "as the shape" else tuple(3 for _ in shape)
+    dims = ["variants", "samples"][: len(shape)]
+    how = {"attributes": {"_ARRAY_DIMENSIONS": dims}} if zarr_format == 2 else {}
+    how |= {"dimension_names": dims} if zarr_format == 3 else {}
+    zeros = np.zeros(shape, "i4")
+    expected = stores.write(tmp_path / "d", "x", zeros, chunks, zarr_format=zarr_format, **how)
     array = vczc.open(tmp_path / "d")["x"]
+    assert (array.chunks, array.cdata_shape) == (expected.chunks, expected.cdata_shape)
+    assert (array.chunk_size, array.nchunks) == (tuple(map(min, chunks, shape)), 0)
+    assert array.blocks[...].shape == shape
+    assert sum(len(p.index) for p in vczc.stream(vczc.open(tmp_path / "d"), "x")) == shape[0]
+    assert array.oindex[[], ...].shape == (0, *shape[1:])
     for key in (..., slice(0, 2), slice(None, None, 3)):
         assert array[key].shape == np.zeros(shape)[key].shape
         assert array.oindex[key].shape == np.zeros(shape)[key].shape

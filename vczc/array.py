@@ -210,7 +210,7 @@ class Array(_core.Array):
     def _rows(self) -> Iterator[Any]:
         """Decode whole rows of chunks; what is given does not keep them alive."""
         row_nbytes = max(1, self.itemsize) * math.prod(self.shape[1:])
-        chunk = self.chunks[0]
+        chunk = max(1, self.chunks[0])  # 0 is taken of an empty axis
         nchunks = _ITERATION_NBYTES // max(1, row_nbytes * chunk)
         step = chunk * max(1, min(nchunks, _ITERATION_NCHUNKS))
         for start in range(0, self.shape[0], step):

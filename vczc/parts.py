@@ -80,7 +80,7 @@ class Field:
         item_nbytes = self.dtype.itemsize if self.dtype is not None else _TEXT_NBYTES
         self.row_nbytes = max(1, item_nbytes * math.prod(self.shape))
         full_row_nbytes = max(1, item_nbytes * math.prod(array.shape[1:]))
-        self.chunk = min(array.chunks[0], max(1, array.shape[0]))
+        self.chunk = max(1, min(array.chunks[0], array.shape[0]))
         self._max_gap = _GAP_NBYTES // full_row_nbytes + 1
         self._is_partial = self.dtype is not None and _decodes_in_part(array)
         self.is_carried = not self._is_partial or (

@@ -16,8 +16,8 @@ static void set_info(vczc_array_t *self) {
     info->dtype = doc->dtype.kind;
     info->itemsize = doc->dtype.item_nbytes;
     info->shape = doc->grid.shape;
-    info->chunks = doc->grid.chunks;
-    info->shards = doc->is_sharded ? doc->shards.chunks : NULL;
+    info->chunks = doc->grid.stated;
+    info->shards = doc->is_sharded ? doc->shards.stated : NULL;
     info->grid = doc->grid.counts;
     info->nchunks = doc->grid.nchunks;
     info->chunk_nbytes = (int64_t) self->chain.chunk_nbytes;

@@ -316,7 +316,7 @@ typedef struct {
     int dtype;        /**< VCZC_BOOL … */
     int64_t itemsize; /**< bytes of an item in memory; 0 for text and bytes of variable length */
     const int64_t *shape;
-    const int64_t *chunks; /**< shape of a chunk; of a sharded array that of an inner chunk */
+    const int64_t *chunks; /**< shape of a chunk (of a shard: an inner one); 0 may stand where shape has 0 */
     const int64_t *shards; /**< shape of a shard, or NULL */
     const int64_t *grid;   /**< chunks along each axis */
     int64_t nchunks;       /**< product of grid */

@@ -38,18 +38,19 @@ int vczi_grid_init(vczi_grid_t *grid, int ndim, const int64_t *shape, const int6
         if (shape[i] < 0) {
             return vczi_fail(VCZC_ERR_METADATA, "axis %d has a length of %" PRId64, i, shape[i]);
         }
-        if (chunks[i] < 1) {
+        if (chunks[i] < 1 && (chunks[i] < 0 || shape[i] != 0)) {
             return vczi_fail(VCZC_ERR_METADATA, "axis %d has chunks of length %" PRId64, i, chunks[i]);
         }
         grid->shape[i] = shape[i];
-        grid->chunks[i] = chunks[i];
-        grid->counts[i] = shape[i] / chunks[i] + (shape[i] % chunks[i] != 0);
+        grid->stated[i] = chunks[i];
+        grid->chunks[i] = max_i64(chunks[i], 1);
+        grid->counts[i] = shape[i] / grid->chunks[i] + (shape[i] % grid->chunks[i] != 0);
         is_empty = is_empty || shape[i] == 0;
         if (!vczi_mul_i64(nitems, max_i64(shape[i], 1), &nitems) ||
             !vczi_mul_i64(grid->nchunks, max_i64(grid->counts[i], 1), &grid->nchunks)) {
             return vczi_fail(VCZC_ERR_METADATA, "the shape has more items than 64 bits can count");
         }
-        if (!vczi_mul_i64(grid->chunk_nitems, chunks[i], &grid->chunk_nitems)) {
+        if (!vczi_mul_i64(grid->chunk_nitems, grid->chunks[i], &grid->chunk_nitems)) {
             return vczi_fail(VCZC_ERR_METADATA, "a chunk has more items than 64 bits can count");
         }
     }

@@ -13,12 +13,13 @@ typedef struct {
     int ndim;
     int64_t shape[VCZC_MAX_NDIM];
     int64_t chunks[VCZC_MAX_NDIM]; /* at least 1 each */
+    int64_t stated[VCZC_MAX_NDIM]; /* as the document has them: some writers give an empty axis chunks of 0 */
     int64_t counts[VCZC_MAX_NDIM]; /* chunks along each axis; 0 of an empty axis */
     int64_t nchunks;               /* product of counts */
     int64_t chunk_nitems;          /* product of chunks */
 } vczi_grid_t;
 
-/* VCZC_ERR_METADATA where a number is negative, a chunk is 0 long, or a product does not fit int64. */
+/* VCZC_ERR_METADATA where a number is negative, a chunk is 0 long (but along an empty axis), or a product does not fit int64. */
 int vczi_grid_init(vczi_grid_t *grid, int ndim, const int64_t *shape, const int64_t *chunks);
 
 /* The same shape in the chunks that lie inside the chunks of `outer` (shards): VCZC_ERR_METADATA where these are no

@@ -36,11 +36,6 @@ static int read_grid(vczi_document_t *doc, const vczi_json_t *root, const char *
     if (ndim != nchunks) {
         return vczi_fail(VCZC_ERR_METADATA, "%s: 'shape' has %d axes, 'chunks' %d", what, ndim, nchunks);
     }
-    for (int i = 0; i < ndim; i++) {
-        if (shape[i] == 0 && chunks[i] == 0) {
-            chunks[i] = 1; /* some writers give an empty axis chunks as long as itself */
-        }
-    }
     ret = vczi_grid_init(&doc->grid, ndim, shape, chunks);
     return ret == 0 ? 0 : vczi_fail_prefix(ret, "%s", what);
 }

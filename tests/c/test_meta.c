@@ -416,6 +416,10 @@ static void grid_counts(void) {
     CHECK_EQ(grid.nchunks, INT64_MAX / 2 + 1);
     CHECK_EQ(vczi_grid_init(&grid, 1, (int64_t[]){-1}, (int64_t[]){2}), VCZC_ERR_METADATA);
     CHECK_EQ(vczi_grid_init(&grid, 1, (int64_t[]){3}, (int64_t[]){0}), VCZC_ERR_METADATA);
+    CHECK_EQ(vczi_grid_init(&grid, 1, (int64_t[]){0}, (int64_t[]){-1}), VCZC_ERR_METADATA);
+    CHECK_EQ(vczi_grid_init(&grid, 2, (int64_t[]){0, 6}, (int64_t[]){0, 6}), 0);
+    CHECK(grid.counts[0] == 0 && grid.counts[1] == 1 && grid.nchunks == 0);
+    CHECK(grid.chunks[0] == 1 && grid.stated[0] == 0 && grid.stated[1] == 6 && grid.chunk_nitems == 6);
     CHECK_EQ(vczi_grid_init(&grid, 2, (int64_t[]){1, 1}, (int64_t[]){INT64_MAX, 2}), VCZC_ERR_METADATA);
     CHECK_EQ(vczi_grid_init(&grid, 2, (int64_t[]){INT64_MAX, 2}, (int64_t[]){1, 1}), VCZC_ERR_METADATA);
     CHECK_EQ(vczi_grid_init(&grid, 3, (int64_t[]){0, INT64_MAX, 2}, (int64_t[]){1, 1, 1}), VCZC_ERR_METADATA);
