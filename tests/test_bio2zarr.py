@@ -2,12 +2,9 @@
 # Copyright (c) The vczc developers
 """Stores that bio2zarr makes now of the sample's VCF, of both formats, whole and packed."""
 
-import importlib.util
-import logging
-import warnings
 import zipfile
-from pathlib import Path
 
+import encoded
 import numpy as np
 import oracle
 import pytest
@@ -15,36 +12,11 @@ import zarr
 
 import vczc
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """The folder of a store, by its format."""
-    pytest.importorskip("cyvcf2", reason="the extra bio2zarr[vcf] reads VCF with it")
-    spec = importlib.util.spec_from_file_location("make_sample", EXAMPLES / "make_sample.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    work = tmp_path_factory.mktemp("bio2zarr")
-    text = (EXAMPLES / "sample.vcf").read_text(encoding="utf-8")
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what bio2zarr does with zarr-python is its own affair
-            import bio2zarr.vcf
-
-            bio2zarr.vcf.explode(work / "icf", script.split_by_contig(text, work))
-            for zarr_format in oracle.FORMATS:
-                bio2zarr.vcf.encode(
-                    work / "icf",
-                    work / f"{zarr_format}.vcz",
-                    variants_chunk_size=70,
-                    samples_chunk_size=4,
-                    zarr_format=zarr_format,
-                )
-    finally:
-        logging.disable(logging.NOTSET)
-    return {zarr_format: work / f"{zarr_format}.vcz" for zarr_format in oracle.FORMATS}
+    return encoded.encode(tmp_path_factory.mktemp("bio2zarr"))
 
 
 def packed(folder, kind, to):
@@ -111,7 +83,7 @@ def test_both_formats_hold_the_same(made):
 
 def test_equal_to_the_sample(made):
     """examples/sample.vcz.zip has other chunks and the same items."""
-    sample = vczc.open(EXAMPLES / "sample.vcz.zip")
+    sample = vczc.open(encoded.EXAMPLES / "sample.vcz.zip")
     group = vczc.open(made[2])
     assert sample["call_genotype"].chunks != group["call_genotype"].chunks
     for name in set(sample) - {"region_index"}:  # that is by chunk

@@ -91,7 +91,9 @@ def test_import_loads_numpy_only():
         "import vczc\n"
         "new = {m.partition('.')[0] for m in set(sys.modules) - before}\n"
         "print(sorted(new - set(sys.stdlib_module_names) - {'vczc'}))\n"
-        "print([m for m in ('asyncio', 'concurrent', 'importlib.metadata', 'urllib.request')"
+        "print([m for m in ('asyncio', 'concurrent', 'importlib.metadata', 'urllib.request',"
+        " 'dataclasses', 'difflib', 'gzip', 'html', 'json', 'pathlib', 'vczc.arrow', 'vczc.asked',"
+        " 'vczc.display', 'vczc.ids', 'vczc.parts', 'vczc.regions')"
         " if m in sys.modules and m not in before])\n"
     )
     out = subprocess.run(
@@ -104,6 +106,30 @@ def test_import_loads_numpy_only():
     # Cython's own helper module bears its version.
     lines = [re.sub(r"'(_cython|cython)\w*'(, )?", "", line) for line in out.splitlines()]
     assert lines == ["[]", "[]"]
+
+
+def test_names_that_are_loaded_later():
+    code = """
+import pickle, sys
+import vczc
+names = sorted(set(vczc.__all__) - set(vars(vczc)))
+assert "region" in names and "to_arrow" in names, names
+for name in names:
+    value = getattr(vczc, name)
+    assert getattr(vczc, name) is value and vars(vczc)[name] is value
+    assert pickle.loads(pickle.dumps(value)) is value
+import vczc.stream, vczc.regions
+assert callable(vczc.stream) or sys.exit("the module hides the function")
+from vczc import *
+assert samples is vczc.samples and stream is vczc.stream
+try:
+    vczc.regoin
+except AttributeError as err:
+    assert "regoin" in str(err)
+else:
+    raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_pxd_declares_what_the_header_does():

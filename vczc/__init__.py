@@ -2,11 +2,12 @@
 # Copyright (c) The vczc developers
 """A fast reader of VCF Zarr: `vczc.open(path)` gives a group, `group[name]` an array."""
 
+import sys as _sys
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from vczc._core import version as _version
 from vczc.array import Array
-from vczc.arrow import to_arrow
 from vczc.blocks import Blocks
-from vczc.embed import get_include, get_library_dir
 from vczc.errors import (
     BufferError,
     CorruptChunkError,
@@ -18,13 +19,31 @@ from vczc.errors import (
     UnsupportedError,
 )
 from vczc.group import Group
-from vczc.ids import UnknownIdError, samples
-from vczc.missing import is_fill, is_missing
 from vczc.opening import open, open_array, open_group
-from vczc.regions import region
 from vczc.stores import DirectoryStore, MemoryStore, ZipStore
-from vczc.stream import stream
-from vczc.threads import set_buffer_pool, set_threads
+from vczc.stream import stream  # by which the module of that name is out of sight
+
+if _TYPE_CHECKING:
+    from vczc.arrow import to_arrow
+    from vczc.embed import get_include, get_library_dir
+    from vczc.ids import UnknownIdError, samples
+    from vczc.missing import is_fill, is_missing
+    from vczc.regions import region
+    from vczc.threads import set_buffer_pool, set_threads
+
+# Modules that are loaded when a name of theirs is first asked for.
+_LATER = {
+    "UnknownIdError": "ids",
+    "get_include": "embed",
+    "get_library_dir": "embed",
+    "is_fill": "missing",
+    "is_missing": "missing",
+    "region": "regions",
+    "samples": "ids",
+    "set_buffer_pool": "threads",
+    "set_threads": "threads",
+    "to_arrow": "arrow",
+}
 
 __version__ = _version()
 
@@ -63,3 +82,13 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return list(__all__)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        msg = f"module 'vczc' has no attribute {name!r}"
+        raise AttributeError(msg, name=name, obj=_sys.modules[__name__])
+    import importlib
+
+    value = globals()[name] = getattr(importlib.import_module(f"vczc.{_LATER[name]}"), name)
+    return value

@@ -5,19 +5,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from vczc import _core, display, metadata, selection
+from vczc import _core, metadata, selection
 from vczc.blocks import Blocks
 from vczc.reading import read_box, read_orthogonal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vczc import display
     from vczc.metadata import ArrayMetadata, Attributes
     from vczc.stores import Store
 
@@ -30,24 +30,33 @@ _ITERATION_NBYTES = 1 << 20
 _ITERATION_NCHUNKS = 1 << 10
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class _Options(NamedTuple):
+    strings: Strings
+    missing: Missing
+    max_chunk_bytes: int | None
+
+
+class Options(_Options):
     """How the arrays of a tree are read."""
 
-    strings: Strings = "numpy"
-    missing: Missing = "fill"
-    max_chunk_bytes: int | None = None
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        if self.strings not in ("numpy", "object", "bytes"):
-            msg = f"strings is 'numpy', 'object' or 'bytes', not {self.strings!r}"
+    def __new__(
+        cls,
+        strings: Strings = "numpy",
+        missing: Missing = "fill",
+        max_chunk_bytes: int | None = None,
+    ) -> Self:
+        if strings not in ("numpy", "object", "bytes"):
+            msg = f"strings is 'numpy', 'object' or 'bytes', not {strings!r}"
             raise ValueError(msg)
-        if self.missing not in ("fill", "error"):
-            msg = f"missing is 'fill' or 'error', not {self.missing!r}"
+        if missing not in ("fill", "error"):
+            msg = f"missing is 'fill' or 'error', not {missing!r}"
             raise ValueError(msg)
-        if self.max_chunk_bytes is not None and not 0 < self.max_chunk_bytes < 1 << 63:
-            msg = f"max_chunk_bytes is a number of bytes, not {self.max_chunk_bytes!r}"
+        if max_chunk_bytes is not None and not 0 < max_chunk_bytes < 1 << 63:
+            msg = f"max_chunk_bytes is a number of bytes, not {max_chunk_bytes!r}"
             raise ValueError(msg)
+        return super().__new__(cls, strings, missing, max_chunk_bytes)
 
 
 class Array(_core.Array):
@@ -235,10 +244,12 @@ class Array(_core.Array):
     @property
     def info(self) -> display.Info:
         """A table of what it is and what it takes."""
+        from vczc import display  # which few programs need
+
         return display.array_info(self)
 
     def _repr_html_(self) -> str:
-        return display.array_info(self)._repr_html_()
+        return self.info._repr_html_()
 
 
 class OIndex:

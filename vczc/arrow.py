@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vczc import _arrow, _arrow_stream, _core
+from vczc.asked import make_plan
 from vczc.errors import UnsupportedError
 from vczc.reading import nthreads_of, text_buffers
-from vczc.stream import Stream, make_plan, nbytes_of
+from vczc.stream import Stream, nbytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

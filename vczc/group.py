@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from vczc import _core, display, metadata
+from vczc import _core, metadata
 from vczc.array import Array, Options
 from vczc.errors import Error, MetadataError, NodeNotFoundError, UnsupportedError
 from vczc.metadata import Attributes
@@ -17,6 +17,7 @@ from vczc.stores import node_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vczc import display
     from vczc.stores import Store
 
 _MAX_NAMES = 8  # of children, in a message
@@ -114,11 +115,15 @@ class Group(Mapping[str, "Array | Group"]):
 
     def tree(self) -> display.Tree:
         """The groups and arrays below, as text that draws a tree."""
+        from vczc import display
+
         return display.tree(self)
 
     @property
     def info(self) -> display.Info:
         """A table of what it is and what it holds."""
+        from vczc import display
+
         return display.group_info(self)
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -128,6 +133,8 @@ class Group(Mapping[str, "Array | Group"]):
         return f"<vczc.Group {self.name!r} of {self._store!r}>"
 
     def _repr_html_(self) -> str:
+        from vczc import display
+
         return display.group_html(self)
 
     def __copy__(self) -> Group:

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vczc.errors import MetadataError
 
@@ -18,8 +17,7 @@ _COMPRESSORS = frozenset({"blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"}
 _TO_BYTES = frozenset({"bytes", "sharding_indexed", "vlen-bytes", "vlen-utf8", "packbits"})
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayMetadata:
+class ArrayMetadata(NamedTuple):
     """What the documents of an array say."""
 
     zarr_format: int

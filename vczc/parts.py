@@ -223,10 +223,14 @@ class Plan:
         self._last_cells: dict[str, dict[int, _Cell]] = {}
         if isinstance(rows, np.ndarray):
             is_sorted = bool((rows[1:] > rows[:-1]).all())
+            self.nrows = len(rows)
+            self.nparts = _count_index(rows, self.length)
             self._spans = _cut_index(rows, self.length)
             self._first, self._end = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
         else:
             is_sorted = True
+            self.nrows = sum(map(len, rows))
+            self.nparts = _count_ranges(rows, self.length)
             self._spans = _cut_ranges(rows, self.length)
             self._first, self._end = (rows[0].start, rows[-1].stop) if rows else (0, 0)
         if is_sorted:
@@ -283,10 +287,25 @@ def _cut_ranges(ranges: Sequence[range], length: int) -> Iterator[Places]:
         yield _joined(pieces)
 
 
+def _count_ranges(ranges: Sequence[range], length: int) -> int:
+    """How many parts `_cut_ranges` makes."""
+    count, last = 0, -1
+    for rows in ranges:
+        first, end = rows.start // length, -(-rows.stop // length)
+        count += max(0, end - max(first, last))
+        last = max(last, end)
+    return count
+
+
 def _joined(pieces: list[range]) -> Places:
     if len(pieces) == 1:
         return pieces[0]
     return np.concatenate([np.arange(p.start, p.stop) for p in pieces])
+
+
+def _count_index(index: Index, length: int) -> int:
+    """How many parts `_cut_index` makes."""
+    return int(np.count_nonzero(np.diff(index // length))) + 1 if len(index) else 0
 
 
 def _cut_index(index: Index, length: int) -> Iterator[Places]:

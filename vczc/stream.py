@@ -11,31 +11,23 @@ from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
-from vczc import _core, selection
-from vczc.errors import MetadataError
-from vczc.ids import array_of, group_of, is_iterable, sample_places
-from vczc.parts import Field, Plan
+from vczc import _core
 from vczc.reading import nthreads_of
-from vczc.regions import region as find_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future, ThreadPoolExecutor
     from types import TracebackType
 
-    from vczc.array import Array
     from vczc.group import Group
-    from vczc.parts import Ndarray, Part, Task
+    from vczc.parts import Field, Ndarray, Part, Plan, Task
     from vczc.regions import Overlap, Regions
-    from vczc.selection import Index
 
 # A thread is given about this much to decode at a time: handing it over takes some 20 µs.
 _JOB_NBYTES = 1 << 20
 _MAX_JOB_PARTS = 64
 
-_MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", re.IGNORECASE)
+_MEMORY = r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*"
 
 
 def stream(
@@ -49,6 +41,7 @@ def stream(
     memory: int | str = "256 MiB",
     threads: int | None = None,
     reuse: bool = False,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Stream:
     """Iterate over variants: each part maps the names of `fields` to their rows.
 
@@ -65,9 +58,15 @@ def stream(
     number of bytes or a text such as "1 GiB". With `reuse=True` a part is valid until the next one
     is asked for: its memory is then used again. A stream is for one thread, and is read once: one
     that is at its end refuses another loop. Its threads end with it, or with `close()`.
+
+    `len` of a stream is the number of its parts, as tqdm and its like ask for. `progress` is called
+    when the loop has done with a part: with the rows that are done, and the rows of all parts.
     """
+    from vczc.asked import make_plan  # which loads regions and ids
+
     plan = make_plan(root, fields, region, overlap, variants, samples)
-    return Stream(plan, nbytes_of(memory), nthreads_of(threads) or _core.get_threads(), reuse)
+    nthreads = nthreads_of(threads) or _core.get_threads()
+    return Stream(plan, nbytes_of(memory), nthreads, reuse, progress)
 
 
 class Stream:
@@ -77,8 +76,17 @@ class Stream:
     _pid = 0
     _is_ended = False
 
-    def __init__(self, plan: Plan, memory: int, threads: int, reuse: bool) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        memory: int,
+        threads: int,
+        reuse: bool,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> None:
         self._plan = plan
+        self._progress = progress
+        self._nrows_done = 0
         self._tasks: Iterator[Task] = iter(plan)
         self._memory = memory
         self._threads = threads
@@ -89,6 +97,10 @@ class Stream:
         self._free: list[dict[str, Ndarray | None]] = []
         self._pid = os.getpid()
 
+    def __len__(self) -> int:
+        """All parts, those that were given included."""
+        return self._plan.nparts
+
     def __iter__(self) -> Self:
         if self._is_ended:
             msg = "this stream was read to its end, or closed: make another with vczc.stream"
@@ -98,15 +110,13 @@ class Stream:
     def __next__(self) -> Part:
         if self._pid != os.getpid():
             self._after_fork()
-        if self._given is not None and self._given.buffers is not None:
-            self._free.append(self._given.buffers)
-        self._given = None
-        if not self._ready:
-            try:
+        try:
+            self._take_back()
+            if not self._ready:
                 self._ready.extend(self._next_job())
-            except BaseException:  # StopIteration too
-                self.close()
-                raise
+        except BaseException:  # StopIteration too
+            self.close()
+            raise
         self._given, part = self._ready.popleft()
         return part
 
@@ -138,6 +148,17 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"<vczc.Stream of {', '.join(self._plan.fields)}>"
+
+    def _take_back(self) -> None:
+        """The loop has done with the part that it was given."""
+        given, self._given = self._given, None
+        if given is None:
+            return
+        if given.buffers is not None:
+            self._free.append(given.buffers)
+        if self._progress is not None:
+            self._nrows_done += len(given.rows)
+            self._progress(self._nrows_done, self._plan.nrows)
 
     # What is decoded ahead
 
@@ -246,98 +267,9 @@ class _Job:
                     cell.renew()
 
 
-# ---- What is asked for
-
-
-def make_plan(
-    root: Group,
-    fields: str | Iterable[str] | None,
-    region: Regions | None,
-    overlap: Overlap,
-    variants: Any,
-    samples: Any,
-) -> Plan:
-    arrays = _arrays(root, fields)
-    nrows = next(iter(arrays.values())).shape[0]
-    for name, array in arrays.items():
-        if array.shape[0] != nrows:
-            msg = (
-                f"{name!r} has {array.shape[0]} variants, where {next(iter(arrays))!r} has {nrows}"
-            )
-            raise MetadataError(msg)
-    if samples is not None:
-        samples = sample_places(root, samples)
-    ranges: Sequence[range] | None = None
-    if region is not None:
-        if len(array_of(root, "variant_position")) != nrows:
-            msg = f"'variant_position' has not {nrows} variants, as {next(iter(arrays))!r} has"
-            raise MetadataError(msg)
-        found = find_rows(root, region, overlap=overlap)
-        ranges = [range(s.start, s.stop) for s in found]
-    made = {name: Field(a, samples, _samples_axis(name, a)) for name, a in arrays.items()}
-    return Plan(made, _rows(ranges, variants, nrows))
-
-
-def _arrays(root: Group, fields: str | Iterable[str] | None) -> dict[str, Array]:
-    array_names = [fields] if isinstance(fields, str) else fields
-    if array_names is None:
-        every = {name: array_of(root, name) for name in group_of(root).array_keys()}
-        found = {name: a for name, a in every.items() if _has_variants(name, a)}
-    elif not is_iterable(array_names):
-        msg = f"fields are the name of an array, or several, not {type(fields).__name__}"
-        raise TypeError(msg)
-    else:
-        found = {name: array_of(root, name) for name in array_names}
-    for name, array in found.items():
-        if not _has_variants(name, array):
-            axes = "no axes" if array.ndim == 0 else f"the axes {array.dims or 'without names'}"
-            msg = f"{name!r} has {axes}, and not variants first: read it by itself"
-            raise ValueError(msg)
-    if not found:
-        msg = "no fields are named" if fields is not None else "no array has the variants axis"
-        raise ValueError(msg)
-    return found
-
-
-def _has_variants(name: str, array: Array) -> bool:
-    if array.ndim == 0:
-        return False
-    if array.dims is not None:
-        return array.dims[0] == "variants"
-    return name.rpartition("/")[2].startswith(("variant_", "call_"))
-
-
-def _samples_axis(name: str, array: Array) -> int | None:
-    if array.dims is not None:
-        return array.dims.index("samples") if "samples" in array.dims else None
-    return 1 if name.rpartition("/")[2].startswith("call_") and array.ndim > 1 else None
-
-
-def _rows(ranges: Sequence[range] | None, variants: Any, nrows: int) -> Sequence[range] | Index:
-    """The rows of both a region and a choice of variants, in the order of the choice."""
-    if variants is None:
-        return ranges if ranges is not None else [range(nrows)]
-    wanted = list(variants) if isinstance(variants, tuple) else variants
-    places = selection.orthogonal(wanted, (nrows,)).places[0]
-    if isinstance(places, range):
-        if places.step == 1:
-            of = ranges if ranges is not None else [range(nrows)]
-            cut = [range(max(r.start, places.start), min(r.stop, places.stop)) for r in of]
-            return [r for r in cut if len(r)]
-        places = np.arange(places.start, places.stop, places.step)
-    if ranges is None:
-        return places
-    if not ranges:
-        return places[:0]
-    starts = np.array([r.start for r in ranges])
-    stops = np.array([r.stop for r in ranges])
-    i = np.searchsorted(starts, places, "right") - 1
-    return places[(i >= 0) & (places < stops[i])]
-
-
 def nbytes_of(memory: int | str) -> int:
     if isinstance(memory, str):
-        match = _MEMORY.fullmatch(memory)
+        match = re.fullmatch(_MEMORY, memory, re.IGNORECASE)
         if match is None:
             msg = f"memory is a number of bytes, or a text such as '256 MiB', not {memory!r}"
             raise ValueError(msg)
