@@ -279,6 +279,27 @@ def test_closed_pipe():
     assert got.stderr == ""
 
 
+OUTPUTS = ["info", "tree", "check", "cat {} call_DP", "cat {} call_DP --format npy", "info --json"]
+
+
+@posix
+@pytest.mark.parametrize("line", OUTPUTS)
+def test_closed_output(line):
+    """`>&-` and a full disk are told in one line; that nobody listens to errors is no error."""
+    command = " ".join([f'"{sys.executable}"', "-m vczc", line.format(f'"{SAMPLE}"')])
+    command += "" if "{}" in line else f' "{SAMPLE}"'
+    cases = [(">&-", 2, 1), ("> /dev/null 2>&-", 0, 0)]
+    if pathlib.Path("/dev/full").exists():
+        cases.append(("> /dev/full", 2, 1))
+    for where, status, nlines in cases:
+        got = subprocess.run(
+            ["bash", "-c", f"{command} {where}"], capture_output=True, text=True, timeout=60
+        )
+        assert (got.returncode, got.stdout) == (status, ""), where
+        assert got.stderr.count("\n") == nlines, where
+        assert got.stderr.startswith("vczc: ") == (nlines == 1), where
+
+
 # ---- check
 
 
@@ -403,16 +424,32 @@ def test_cc_flags(cli):
     assert cli("cc-flags", "--cflags").text == f"-I{vczc.get_include()}\n"
 
 
-def test_version_is_quick(tmp_path):
-    assert vczc_process("--version").stdout.decode().split() == ["vczc", vczc.__version__]
+@pytest.mark.parametrize(
+    "args", [["--version"], ["info", str(SAMPLE)], ["cat", str(SAMPLE), "sample_id"]]
+)
+def test_a_pipe_does_not_wait_for_rich(args):
+    """Nor for anything else that only a terminal needs: it is half of the time of a start."""
     code = (
-        "import sys; from vczc.cli.__main__ import run; status = run(['--version']); "
+        f"import sys; from vczc.cli.__main__ import run; status = run({args!r}); "
         "sys.exit(status or any(m == 'rich' or m.startswith('rich.') for m in sys.modules))"
     )
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60).returncode
-        == 0
-    )
+    got = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    assert (got.returncode, got.stderr) == (0, b"")
+    assert got.stdout
+
+
+def test_version():
+    assert vczc_process("--version").stdout.decode().split() == ["vczc", vczc.__version__]
+
+
+def test_a_table_in_a_pipe():
+    from vczc.cli import plain
+
+    table = plain.Table([plain.Column("name", False), plain.Column("n", True)])
+    for row in (("a", "1"), ("ä\u0301", "22"), ("漢字", "333"), ("abcde", "")):
+        table.add_row(*row)
+    lines = ["name     n", "a        1", "ä\u0301       22", "漢字   333", "abcde"]
+    assert list(table.lines()) == lines
 
 
 def test_only_the_command_line_needs_click_and_rich():

@@ -15,6 +15,7 @@ import importlib
 import io
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -88,6 +89,11 @@ def tell(reason: object) -> None:
 
 def run(args: Sequence[str] | None) -> int:
     """Run a command; the exit status."""
+    if sys.stderr is None:  # closed, as by `2>&-`: what would be told is told to nobody
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (stays open)
+    if sys.stdout is None:
+        tell("standard output is closed")
+        return CANNOT
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter

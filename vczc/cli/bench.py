@@ -31,6 +31,7 @@ from vczc.cli.terminal import (
     print_table,
     progress,
     size,
+    styled,
     table,
 )
 
@@ -226,23 +227,23 @@ def processor() -> str:
 
 
 def print_report(document: dict[str, Any]) -> None:
-    from rich.text import Text
-
     out = console()
     versions = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
-    out.print(Text(format_filename(document["source"], shorten=True), "bold"))
-    out.print(Text(f"{versions}; {plural(document['threads'], 'thread')}", "dim"), soft_wrap=True)
+    out.print(styled((format_filename(document["source"], shorten=True), "bold")))
+    out.print(
+        styled((f"{versions}; {plural(document['threads'], 'thread')}", "dim")), soft_wrap=True
+    )
     for task in document["tasks"]:
         is_text = not any(r["bytes_per_second"] for r in task["results"])
         out.print()
         title = f"{task['array']}, {task['task']}"
-        out.print(Text.assemble((title, "bold cyan"), f"  ({plural(task['reads'], 'read')})"))
+        out.print(styled((title, "bold cyan"), f"  ({plural(task['reads'], 'read')})"))
         columns = ("reader", "median", "per read", "per second", "time")
         made = table(*columns, right=columns[1:])
         for result in sorted(task["results"], key=lambda r: r["median_seconds"]):
             style = "bold green" if result["reader"] == "vczc" else ""
             made.add_row(
-                Text(result["reader"], style),
+                styled((result["reader"], style)),
                 duration(result["median_seconds"]),
                 duration(result["median_seconds"] / task["reads"]),
                 "" if is_text else size(result["bytes_per_second"]),
@@ -250,8 +251,8 @@ def print_report(document: dict[str, Any]) -> None:
             )
         print_table(out, made)
         for reader, reason in task["left_out"].items():
-            out.print(Text(f"{reader}: {reason:.150}", "yellow"), soft_wrap=True)
+            out.print(styled((f"{reader}: {reason:.150}", "yellow")), soft_wrap=True)
     if document["left_out"]:
         out.print()
         for reader, reason in document["left_out"].items():
-            out.print(Text(f"{reader}: {reason}", "dim"), soft_wrap=True)
+            out.print(styled((f"{reader}: {reason}", "dim")), soft_wrap=True)

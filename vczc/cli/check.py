@@ -29,6 +29,7 @@ from vczc.cli.terminal import (
     print_table,
     progress,
     size,
+    styled,
     table,
 )
 
@@ -227,8 +228,6 @@ def check_batch(name: str, array: vczc.Array, batch: list[Coords]) -> Report:
 
 
 def print_report(report: Report) -> None:
-    from rich.text import Text
-
     out = console()
     for found, style in ((report.damaged, "red"), (report.unsupported, "yellow")):
         if not found:
@@ -237,7 +236,7 @@ def print_report(report: Report) -> None:
         made.columns[-1].no_wrap = False
         for one in found:
             block = "" if one.coords is None else ",".join(map(str, one.coords))
-            made.add_row(Text(one.array, style), block, one.key or "", Text(one.reason))
+            made.add_row(styled((one.array, style)), block, one.key or "", styled(one.reason))
         print_table(out, made)
         out.print()
     verdict, style = "all sound", "bold green"
@@ -248,4 +247,4 @@ def print_report(report: Report) -> None:
         verdict, style = f"{len(report.damaged):,} damaged", "bold red"
     counts = f"{plural(report.chunks, 'chunk')} of {plural(report.arrays, 'array')}, "
     counts += f"{size(report.nbytes)} in {duration(report.seconds)}: "
-    out.print(Text.assemble(counts, (verdict, style)), soft_wrap=True)
+    out.print(styled(counts, (verdict, style)), soft_wrap=True)

@@ -11,6 +11,7 @@ import numpy as np
 from click.utils import format_filename
 
 import vczc
+from vczc.cli import plain
 from vczc.cli.sources import codec_words, open_array, path_argument, walk_arrays
 from vczc.cli.terminal import (
     console,
@@ -22,6 +23,7 @@ from vczc.cli.terminal import (
     print_json,
     print_table,
     size,
+    styled,
     table,
     type_name,
 )
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from rich.console import Console
-    from rich.table import Table
 
 BAR_WIDTH = 10
 
@@ -109,8 +110,6 @@ def array_summary(array: vczc.Array) -> dict[str, Any]:
 
 
 def print_array(name: str, has: Mapping[str, Any]) -> None:
-    from rich.text import Text
-
     rows = {
         "shape": named_shape(has["dims"], has["shape"]),
         "type": type_name_and_order(has),
@@ -125,10 +124,10 @@ def print_array(name: str, has: Mapping[str, Any]) -> None:
     rows |= {f"{key}": str(value) for key, value in has["attrs"].items() if key[:1] != "_"}
     width = max(map(len, rows))
     out = console()
-    out.print(Text(name, "bold cyan"))
+    out.print(styled((name, "bold cyan")))
     for key, value in rows.items():
         if value:
-            out.print(Text.assemble("  ", (key.ljust(width), "dim"), "  ", value), soft_wrap=True)
+            out.print(styled("  ", (key.ljust(width), "dim"), "  ", value), soft_wrap=True)
 
 
 def fill_text(value: Any) -> str:
@@ -161,24 +160,22 @@ def ratio(has: Mapping[str, Any]) -> str:
 
 
 def print_group(name: str, has: Mapping[str, Any]) -> None:
-    from rich.text import Text
-
     out = console()
-    out.print(Text(name, "bold"))
-    out.print(Text(kind_of_store(has), "dim"), soft_wrap=True)
+    out.print(styled((name, "bold")))
+    out.print(styled((kind_of_store(has), "dim")), soft_wrap=True)
     dims = [(d, n) for d, n in has["dimensions"].items() if d in ("variants", "samples", "contigs")]
     if dims:
         counts = "  ·  ".join(plural(n, d.removesuffix("s")) for d, n in dims)
-        out.print(Text(counts, "bold green"), soft_wrap=True)
+        out.print(styled((counts, "bold green")), soft_wrap=True)
     if has["arrays"]:
         out.print()
         print_table(out, fitting_table(has, out))
     for one in has["unreadable"]:
-        out.print(Text(f"{one['name']}: {one['reason']}", "red"), soft_wrap=True)
+        out.print(styled((f"{one['name']}: {one['reason']}", "red")), soft_wrap=True)
     out.print()
     stored, initialized = size(has["nbytes_stored"]), has["nchunks_initialized"]
     total = f"{plural(len(has['arrays']), 'array')}, {plural(initialized, 'chunk')}, {stored}"
-    out.print(Text(f"{total} stored for {size(has['nbytes'])} in memory"), soft_wrap=True)
+    out.print(styled(f"{total} stored for {size(has['nbytes'])} in memory"), soft_wrap=True)
 
 
 def kind_of_store(has: Mapping[str, Any]) -> str:
@@ -194,9 +191,9 @@ def kind_of_store(has: Mapping[str, Any]) -> str:
     return "  ·  ".join(p for p in parts if p)
 
 
-def fitting_table(has: Mapping[str, Any], out: Console) -> Table:
+def fitting_table(has: Mapping[str, Any], out: Console | plain.Console) -> Any:
     """The arrays, without the columns for which the terminal is too narrow."""
-    if not out.is_terminal:
+    if isinstance(out, plain.Console):
         return array_table(has, ("share",), spaced=False)
     boundless = out.options.update(width=10_000)
     for count in range(len(EXPENDABLE) + 1):
@@ -206,7 +203,7 @@ def fitting_table(has: Mapping[str, Any], out: Console) -> Table:
     return made
 
 
-def array_table(has: Mapping[str, Any], left_out: Iterable[str], *, spaced: bool) -> Table:
+def array_table(has: Mapping[str, Any], left_out: Iterable[str], *, spaced: bool) -> Any:
     columns = (
         "array",
         "shape",

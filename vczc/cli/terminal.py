@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from vczc.cli import plain as plain_text
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
-    from rich.table import Table
 
 # A bar that is up for less than this is only a flicker.
 BAR_DELAY_SECONDS = 0.4
@@ -37,8 +38,13 @@ def one_line(reason: object) -> str:
     return " ".join(str(reason).split())
 
 
-def console() -> Console:
+def console() -> Console | plain_text.Console:
     """Standard output: in colour and as wide as the terminal, or plain and unbroken in a pipe."""
+    return drawing_console() if sys.stdout.isatty() else plain_text.Console()
+
+
+def drawing_console() -> Console:
+    """The same where what is drawn needs rich in a pipe too."""
     from rich.console import Console
 
     plain = not sys.stdout.isatty()
@@ -51,25 +57,33 @@ def console() -> Console:
     )
 
 
-def table(*columns: str, right: Iterable[str] = ()) -> Table:
+def styled(*parts: str | tuple[str, str]) -> Any:
+    """Texts, each with its style or without one, as one; a pipe has no styles."""
+    if not sys.stdout.isatty():
+        return "".join(part if isinstance(part, str) else part[0] for part in parts)
+    from rich.text import Text
+
+    return Text.assemble(*parts)
+
+
+def table(*columns: str, right: Iterable[str] = ()) -> Any:
     """An empty table without lines; the columns named in `right` hold numbers."""
+    right = set(right)
+    if not sys.stdout.isatty():
+        return plain_text.Table(plain_text.Column(name, name in right) for name in columns)
     from rich.table import Table
 
     made = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
-    right = set(right)
     for name in columns:
         made.add_column(name, justify="right" if name in right else "left", no_wrap=True)
     return made
 
 
-def print_table(out: Console, made: Table) -> None:
-    """Without the blanks at the ends of lines, where it is a program that reads."""
-    if out.is_terminal:
+def print_table(out: Console | plain_text.Console, made: Any) -> None:
+    if isinstance(out, plain_text.Console):
+        out.print_table(made)
+    else:
         out.print(made, crop=False)
-        return
-    with out.capture() as drawn:
-        out.print(made, crop=False)
-    out.file.writelines(f"{line.rstrip()}\n" for line in drawn.get().splitlines())
 
 
 def size(nbytes: float) -> str:

@@ -11,7 +11,14 @@ from click.utils import format_filename
 
 import vczc
 from vczc.cli.sources import children, path_argument
-from vczc.cli.terminal import console, dimensions, json_option, one_line, print_json, type_name
+from vczc.cli.terminal import (
+    dimensions,
+    drawing_console,
+    json_option,
+    one_line,
+    print_json,
+    type_name,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -35,7 +42,7 @@ def command(path: str, as_json: bool) -> None:
         tree.add(leaf("/", root, 0, 0, 0))
     else:
         add_children(tree, root)
-    console().print(tree, no_wrap=True, crop=False, soft_wrap=True)
+    drawing_console().print(tree, no_wrap=True, crop=False, soft_wrap=True)
 
 
 def add_children(tree: Tree, group: vczc.Group) -> None:
