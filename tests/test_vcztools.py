@@ -7,34 +7,26 @@ import io
 import os
 import re
 import threading
-import warnings
 from pathlib import Path
 
 import encoded
 import numpy as np
 import pytest
+import vcztools
+import vcztools.cli
 import zarr
+from click.testing import CliRunner
+from vcztools import regions as vcztools_regions
+from vcztools import stats as vcztools_stats
 
 import vczc
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of packages that vcztools loads
-    import vcztools
-    import vcztools.cli
-    from click.testing import CliRunner
-    from vcztools import regions as vcztools_regions
-    from vcztools import stats as vcztools_stats
-
-pytestmark = pytest.mark.filterwarnings("ignore:.*:Warning:(?!vczc)")
-
-ROOT = Path(__file__).resolve().parent.parent
-NEIGHBOUR = ROOT.parent / "shared" / "data" / "vcz"
 KINDS = ["sample", "folder of format 2", "folder of format 3"]
 
 
 def others():
-    folder = Path(os.environ.get("VCZC_TEST_DATA") or NEIGHBOUR)
-    return sorted(folder.glob("*.vcz*.zip")) if folder.is_dir() else []
+    named = os.environ.get("VCZC_TEST_DATA")
+    return sorted(Path(named).glob("*.vcz*.zip")) if named else []
 
 
 @pytest.fixture(autouse=True)
