@@ -379,6 +379,25 @@ def test_what_is_decoded_ahead_is_bounded(tmp_path):
         stream.close()
 
 
+@pytest.mark.parametrize("samples", [slice(7, 9), [7, 4000, 9]], ids=str)
+def test_work_is_shared_by_what_is_decompressed(tmp_path, samples):
+    """A few columns of wide chunks are small parts, and as much work as all columns."""
+    dims = {"attributes": {"_ARRAY_DIMENSIONS": ["variants", "samples"]}}
+    calls = np.arange(40 * 5000, dtype="i4").reshape(40, 5000)
+    stores.write(tmp_path / "d", "call_X", np.tile(calls, (8, 1)), (80, 5000), **dims)
+    root = vczc.open(tmp_path / "d")
+    stream = vczc.stream(root, ["call_X"], samples=samples, threads=2)
+    first = next(stream)["call_X"]
+    assert np.array_equal(first, np.tile(calls, (2, 1))[:, samples])
+    assert [len(job._tasks) for job in stream._pending] == [1] * 3
+    stream.close()
+    # Where places are picked, whole chunks are in memory meanwhile: within the budget one is.
+    stream = vczc.stream(root, ["call_X"], samples=samples, threads=2, memory=2_000_000)
+    next(stream)
+    assert len(stream._pending) == (3 if isinstance(samples, slice) else 0)
+    stream.close()
+
+
 # ---- Failures, threads and processes
 
 

@@ -80,12 +80,17 @@ class Field:
         item_nbytes = self.dtype.itemsize if self.dtype is not None else _TEXT_NBYTES
         self.row_nbytes = max(1, item_nbytes * math.prod(self.shape))
         full_row_nbytes = max(1, item_nbytes * math.prod(array.shape[1:]))
+        # Of a row, what the chunks hold that have to be decompressed for it.
+        touched = map(_touched, self._tail, array.chunks[1:], array.shape[1:])
+        self.decoded_row_nbytes = max(1, item_nbytes * math.prod(touched))
         self.chunk = max(1, min(array.chunks[0], array.shape[0]))
         self._max_gap = _GAP_NBYTES // full_row_nbytes + 1
         self._is_partial = self.dtype is not None and _decodes_in_part(array)
         self.is_carried = not self._is_partial or (
             self.chunk * full_row_nbytes <= _SMALL_CHUNK_NBYTES
         )
+        # What is in memory for a while beside the result, where places are picked out of a box.
+        self.scratch_nbytes = 0 if self._is_box else self.chunk * self.decoded_row_nbytes
         self.gives_strings = False  # text as `_core.Strings`, where it is had in one piece
 
     def buffer(self, nrows: int) -> Ndarray | None:
@@ -129,6 +134,16 @@ class Field:
             out = array._new_result((stop - start, *self.shape))
         array._read_box(starts, stops, self._step, self._kept, out, threads)
         return out
+
+
+def _touched(places: Places, chunk: int, length: int) -> int:
+    """How many items of an axis the chunks hold that places lie in."""
+    if len(places) == 0:
+        return 0
+    chunk = min(max(1, chunk), length)
+    if isinstance(places, range) and places.step <= chunk:
+        return (places[-1] // chunk - places[0] // chunk + 1) * chunk
+    return len({p // chunk for p in places}) * chunk
 
 
 def _decodes_in_part(array: Array) -> bool:
@@ -248,6 +263,14 @@ class Plan:
     def part_nbytes(self) -> int:
         """Of a whole part, about: what text takes shows when some has been read."""
         return self.length * sum([f.row_nbytes for f in self.fields.values()])
+
+    def decoded_nbytes(self) -> int:
+        """What is decompressed for a whole part, about: the work that it is."""
+        return self.length * sum([f.decoded_row_nbytes for f in self.fields.values()])
+
+    def scratch_nbytes(self) -> int:
+        """What one thread needs beside the part that it reads."""
+        return max([f.scratch_nbytes for f in self.fields.values()])
 
     def carried_nbytes(self) -> int:
         """Of the chunks that are kept for more than a part."""

@@ -185,8 +185,10 @@ class Stream:
         if self._threads > 1:
             room = max(0, self._memory - self._plan.carried_nbytes())
             most = 2 * self._threads
-            nparts = max(1, min(min(_JOB_NBYTES, room // most) // part_nbytes, _MAX_JOB_PARTS))
-            limit = max(1, min(room // (nparts * part_nbytes), most))
+            worth = _JOB_NBYTES // max(part_nbytes, self._plan.decoded_nbytes())
+            nparts = max(1, min(worth, room // most // part_nbytes, _MAX_JOB_PARTS))
+            job_nbytes = nparts * part_nbytes + self._plan.scratch_nbytes()
+            limit = max(1, min(room // job_nbytes, most))
         while len(self._pending) < limit:
             tasks = list(islice(self._tasks, nparts))
             if not tasks:
