@@ -5,6 +5,8 @@
 import numpy as np
 import pytest
 import stores
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import vczc
 
@@ -320,6 +322,54 @@ def test_rows_decode_each_chunk_once(tmp_path):
     assert sorted(gets) == sorted(f"x/{i}.{j}.0" for i in range(3) for j in range(3)) or sorted(
         gets
     ) == sorted(f"x/{i}/{j}/0" for i in range(3) for j in range(3))
+
+
+class Counting(dict):
+    """A store that knows which chunks were asked for."""
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.asked = []
+
+    def __getitem__(self, key):
+        if key[-1].isdigit():
+            self.asked.append(tuple(map(int, key.replace("/", ".").split(".")[1:])))
+        return super().__getitem__(key)
+
+
+@pytest.fixture(scope="module")
+def counting(tmp_path_factory):
+    path = tmp_path_factory.mktemp("counting")
+    stores.write(path / "d", "x", DATA, (4, 3, 2))
+    return Counting(stores.mapped(path / "d"))
+
+
+def places(n):
+    """What an axis of `n` is selected by, with or without arrays."""
+    index = st.integers(-n, n - 1)
+    end = st.none() | st.integers(-2 * n, 2 * n)
+    basic = index | st.builds(slice, end, end, st.none() | st.integers(1, 2 * n))
+    mask = st.lists(st.booleans(), min_size=n, max_size=n).map(np.array)
+    return basic, basic | st.lists(index, max_size=2 * n) | mask
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_only_chunks_that_hold_the_answer_are_read_and_once(counting, data):
+    array = vczc.open(counting)["x"]
+    is_basic = data.draw(st.booleans())
+    key = tuple(data.draw(places(n)[not is_basic]) for n in DATA.shape)
+    numbers = [
+        np.atleast_1d(np.arange(n)[np.array(k, int) if isinstance(k, list) else k])
+        for k, n in zip(key, DATA.shape, strict=True)
+    ]
+    counting.asked.clear()
+    got = array[key] if is_basic else array.oindex[key]
+    expected = DATA[np.ix_(*[np.asarray(i, int) for i in numbers])]
+    assert np.array_equal(got.ravel(), expected.ravel())
+    touched = [{int(i) // c for i in axis} for axis, c in zip(numbers, (4, 3, 2), strict=True)]
+    wanted = [(i, j, k) for i in touched[0] for j in touched[1] for k in touched[2]]
+    assert sorted(counting.asked) == sorted(wanted)
 
 
 def test_items_of_one_dimension(tmp_path):
