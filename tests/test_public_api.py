@@ -123,9 +123,9 @@ assert callable(vczc.stream) or sys.exit("the module hides the function")
 from vczc import *
 assert samples is vczc.samples and stream is vczc.stream
 try:
-    vczc.regoin
+    vczc.no_region
 except AttributeError as err:
-    assert "regoin" in str(err)
+    assert "no_region" in str(err)
 else:
     raise AssertionError
 """

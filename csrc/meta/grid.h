@@ -19,7 +19,8 @@ typedef struct {
     int64_t chunk_nitems;          /* product of chunks */
 } vczi_grid_t;
 
-/* VCZC_ERR_METADATA where a number is negative, a chunk is 0 long (but along an empty axis), or a product does not fit int64. */
+/* VCZC_ERR_METADATA where a number is negative, a chunk is 0 long (but along an empty axis), or a product does not fit
+ * int64. */
 int vczi_grid_init(vczi_grid_t *grid, int ndim, const int64_t *shape, const int64_t *chunks);
 
 /* The same shape in the chunks that lie inside the chunks of `outer` (shards): VCZC_ERR_METADATA where these are no

@@ -11,7 +11,7 @@ import numpy as np
 from click.utils import format_filename
 
 import vczc
-from vczc.cli import plain
+from vczc.cli import plain as plain_text
 from vczc.cli.sources import codec_words, open_array, path_argument, walk_arrays
 from vczc.cli.terminal import (
     console,
@@ -191,9 +191,9 @@ def kind_of_store(has: Mapping[str, Any]) -> str:
     return "  ·  ".join(p for p in parts if p)
 
 
-def fitting_table(has: Mapping[str, Any], out: Console | plain.Console) -> Any:
+def fitting_table(has: Mapping[str, Any], out: Console | plain_text.Console) -> Any:
     """The arrays, without the columns for which the terminal is too narrow."""
-    if isinstance(out, plain.Console):
+    if isinstance(out, plain_text.Console):
         return array_table(has, ("share",), spaced=False)
     boundless = out.options.update(width=10_000)
     for count in range(len(EXPENDABLE) + 1):
