@@ -13,6 +13,7 @@ import sys
 import zipfile
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import vczc
@@ -44,7 +45,7 @@ def cli(capfdbinary):
         got = run([str(a) for a in args])
         out, err = capfdbinary.readouterr()
         assert got == status, err.decode()
-        told = err if "npy" in args else out + err
+        told = err if {"npy", "arrow"} & set(args) else out + err
         assert b"\r" not in told
         assert b"\x1b" not in told  # no colour in a pipe
         assert not err if got == 0 else out or err
@@ -261,6 +262,49 @@ def test_scalars_and_empty_arrays(cli, tmp_path):
     assert cli("cat", d, "empty").text == ""
     assert np.load(io.BytesIO(cli("cat", d, "empty", "--format", "npy").out)).shape == (0, 3)
     assert b"no rows" in cli("cat", d, "scalar", "--rows", "0", status=2).err
+
+
+@pytest.mark.parametrize("rows", [[], ["--rows", "95:205"], ["--region", "20"]], ids=str)
+def test_several_arrays(cli, root, rows):
+    names = ["variant_position", "variant_allele", "call_DP", "variant_position"]
+    ids = root["sample_id"][:][[7, 0]]
+    args = [*names, *rows, "--samples", ",".join(ids)]
+    lines = cli("cat", SAMPLE, *args, "--format", "tsv").text.splitlines()
+    number = np.arange(360)
+    if rows:
+        number = (
+            number[95:205]
+            if "--rows" in rows
+            else np.concatenate([number[r] for r in vczc.region(root, "20")])
+        )
+    expected = [root[name].oindex[number] for name in names[:3]]
+    expected[2] = expected[2][:, [7, 0]]
+    assert lines == [
+        "\t".join([str(p), *a.tolist(), *map(str, d.tolist())])
+        for p, a, d in zip(*expected, strict=True)
+    ]
+    shown = cli("cat", SAMPLE, *args).text.splitlines()
+    assert [line.split()[0] for line in shown] == [str(p) for p in expected[0]]
+    table = pa.ipc.open_stream(cli("cat", SAMPLE, *args, "--format", "arrow").out).read_all()
+    assert table.column_names == names[:3]
+    assert table["call_DP"].to_pylist() == expected[2].tolist()
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["variant_id", "variant_position", "--block", "0"], "one array"),
+        (["variant_id", "variant_position", "--format", "npy"], "one array"),
+        (["variant_id", "sample_id"], "sample_id"),
+        (["variant_id", "variant_position", "--samples", "NA06984"], "no samples axis"),
+        (["variant_id", "call_DP", "--samples", "nobody"], "nobody"),
+        (["variant_id", "call_DP", "--region", "99"], "99"),
+        (["variant_id", "call_DP", "--rows", "360"], "360"),
+        (["variant_id", "call_DPP"], "call_DP"),
+    ],
+)
+def test_several_arrays_that_do_not_go_together(cli, args, says):
+    assert says in cli("cat", SAMPLE, *args, status=2).err.decode()
 
 
 def test_arrow_without_pyarrow(cli, monkeypatch):

@@ -21,7 +21,7 @@ from vcztools import stats as vcztools_stats
 
 import vczc
 
-KINDS = ["sample", "folder of format 2", "folder of format 3"]
+KINDS = ["sample", "folder of format 3"]
 
 
 def others():
@@ -51,7 +51,7 @@ def path(request, made):
         return request.param
     if request.param == "sample":
         return encoded.EXAMPLES / "sample.vcz.zip"
-    return made[int(request.param[-1])]
+    return made[3]
 
 
 def by_zarr(path):

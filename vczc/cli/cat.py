@@ -72,7 +72,7 @@ class Wanted:
 
 @click.command(name="cat", short_help="Write values of ARRAY.")
 @path_argument
-@click.argument("array")
+@click.argument("arrays", metavar="ARRAY...", nargs=-1, required=True)
 @click.option(
     "--block", metavar="I,J", callback=parse_block, help="One chunk, by its place in the grid."
 )
@@ -95,7 +95,7 @@ class Wanted:
 )
 def command(
     path: str,
-    array: str,
+    arrays: tuple[str, ...],
     block: tuple[int, ...] | None,
     rows: slice | int | None,
     region: str | None,
@@ -104,9 +104,9 @@ def command(
 ) -> None:
     """Write values of ARRAY: all, a block, rows, or what overlaps a region.
 
-    text and tsv are one line for each item of the first axis. npy is NumPy's own format; texts get
-    a fixed width there, which takes one reading more. arrow is an Arrow IPC stream and needs
-    pyarrow.
+    Several arrays that have the variants axis stand side by side. text and tsv are one line for
+    each item of the first axis. npy is NumPy's own format; texts get a fixed width there, which
+    takes one reading more. arrow is an Arrow IPC stream and needs pyarrow.
     """
     if sum(x is not None for x in (block, rows, region)) > 1:
         raise click.UsageError("--block, --rows and --region exclude one another")  # noqa: EM101
@@ -115,14 +115,20 @@ def command(
     if form in ("npy", "arrow") and sys.stdout.isatty():
         msg = f"{form} is binary: send it to a file or a pipe"
         raise click.UsageError(msg)
-    opened = open_array(path, array)
+    if len(arrays) > 1:
+        if block is not None or form == "npy":
+            msg = f"{'npy' if block is None else '--block'} takes one array, not {len(arrays)}"
+            raise click.UsageError(msg)
+        write_several(path, arrays, rows, region, samples, form)
+        return
+    opened = open_array(path, arrays[0])
     chosen = None if rows is None else chosen_rows(opened, rows)
     columns = None if samples is None else sample_indexes(path, opened, samples)
     out = sys.stdout.buffer
     if form == "arrow":
         if block is not None:
             raise click.UsageError("arrow takes --rows or --region, not --block")  # noqa: EM101
-        write_arrow(out, path, opened, rows=chosen, region=region, samples=columns)
+        write_arrow(out, path, [opened], rows=chosen, region=region, samples=columns)
         return
     if region is not None:
         wanted = of_region(path, opened, region, columns)
@@ -226,7 +232,7 @@ def of_region(
 ) -> Wanted:
     """Rows of the variants that overlap a region."""
     root = vczc.open_group(path)
-    name = array.path.strip("/")
+    name = name_of(array)
     if not array.dims or array.dims[0] != "variants":
         msg = f"{array.name} has no variants axis"
         raise click.UsageError(msg)
@@ -252,6 +258,45 @@ def write_lines(out: BinaryIO, wanted: Wanted, form: str, *, show_bar: bool) -> 
         for rows in wanted.parts():
             out.writelines(make(rows))
             advance(len(rows))
+    out.flush()
+
+
+def name_of(array: vczc.Array) -> str:
+    return array.path.strip("/")
+
+
+def write_several(
+    path: str,
+    names: Iterable[str],
+    rows: slice | int | None,
+    region: str | None,
+    samples: str | None,
+    form: str,
+) -> None:
+    """Arrays side by side, one line for each variant."""
+    arrays = [open_array(path, name) for name in dict.fromkeys(names)]
+    chosen = None if rows is None else chosen_rows(arrays[0], rows)
+    columns = None
+    if samples is not None:
+        with_samples = next((a for a in arrays if sample_axis(a) is not None), arrays[0])
+        columns = sample_indexes(path, with_samples, samples)
+    out = sys.stdout.buffer
+    if form == "arrow":
+        write_arrow(out, path, arrays, rows=chosen, region=region, samples=columns)
+        return
+    root = vczc.open_group(path)
+    make, gap = (tsv_lines, b"\t") if form == "tsv" else (text_lines, b"  ")
+    try:
+        parts = vczc.stream(
+            root, [name_of(a) for a in arrays], region=region, variants=chosen, samples=columns
+        )
+    except (ValueError, LookupError) as err:
+        raise click.UsageError(one_line(err)) from None
+    with parts, progress("writing", len(parts), show=not sys.stdout.isatty()) as advance:
+        for part in parts:
+            lines = [b"".join(make(values)).split(b"\n")[:-1] for values in part.values()]
+            out.writelines(gap.join(line) + b"\n" for line in zip(*lines, strict=True))
+            advance(1)
     out.flush()
 
 
@@ -286,7 +331,7 @@ def longest_item(wanted: Wanted, *, show_bar: bool) -> int:
 def write_arrow(
     out: BinaryIO,
     path: str,
-    array: vczc.Array,
+    arrays: Iterable[vczc.Array],
     *,
     rows: slice | None,
     region: str | None,
@@ -299,7 +344,7 @@ def write_arrow(
         raise click.UsageError(msg) from None
     root = vczc.open_group(path)
     table = vczc.to_arrow(
-        root, [array.path.strip("/")], region=region, variants=rows, samples=samples
+        root, [name_of(a) for a in arrays], region=region, variants=rows, samples=samples
     )
     reader = pa.RecordBatchReader.from_stream(table)
     with pa.ipc.new_stream(out, reader.schema) as writer:
