@@ -31,6 +31,7 @@ READING = {
     "UnsupportedError",
     "ZipStore",
     "__version__",
+    "genotypes",
     "get_include",
     "get_library_dir",
     "is_fill",

@@ -24,6 +24,7 @@ from vczc.stores import DirectoryStore, MemoryStore, ZipStore
 from vczc.stream import stream  # by which the module of that name is out of sight
 
 if _TYPE_CHECKING:
+    from vczc import genotypes
     from vczc.arrow import to_arrow
     from vczc.embed import get_include, get_library_dir
     from vczc.ids import UnknownIdError, samples
@@ -31,9 +32,10 @@ if _TYPE_CHECKING:
     from vczc.regions import region
     from vczc.threads import set_buffer_pool, set_threads
 
-# Modules that are loaded when a name of theirs is first asked for.
+# Modules that are loaded when they, or a name of theirs, are first asked for.
 _LATER = {
     "UnknownIdError": "ids",
+    "genotypes": "genotypes",
     "get_include": "embed",
     "get_library_dir": "embed",
     "is_fill": "missing",
@@ -64,6 +66,7 @@ __all__ = [
     "UnsupportedError",
     "ZipStore",
     "__version__",
+    "genotypes",
     "get_include",
     "get_library_dir",
     "is_fill",
@@ -90,5 +93,6 @@ def __getattr__(name: str) -> object:
         raise AttributeError(msg, name=name, obj=_sys.modules[__name__])
     import importlib
 
-    value = globals()[name] = getattr(importlib.import_module(f"vczc.{_LATER[name]}"), name)
+    module = importlib.import_module(f"vczc.{_LATER[name]}")
+    value = globals()[name] = module if _LATER[name] == name else getattr(module, name)
     return value

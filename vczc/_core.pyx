@@ -12,7 +12,7 @@ from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_CheckExact
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 cimport numpy as cnp
 
@@ -540,3 +540,6 @@ cdef class Blocks:
                 return self.array.new_block(coords)
             return self.array.block_into(coords, out)
         return self.select(index, out, threads)
+
+
+include "_core_genotypes.pxi"

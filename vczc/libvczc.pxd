@@ -5,7 +5,7 @@
 Outside the package, compile with `vczc.get_include()` and link what `vczc cc-flags` prints.
 """
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 
 cdef extern from "vczc.h" nogil:
@@ -252,3 +252,43 @@ cdef extern from "vczc.h" nogil:
         const vczc_array_t *array, int64_t *nchunks, int64_t *nbytes
     ) noexcept
     int vczc_prefetch_block(const vczc_array_t *array, const int64_t *coords) noexcept
+
+    # Genotypes
+
+    ctypedef struct vczc_genotypes_t:
+        const void *data
+        int dtype
+        int64_t shape[3]
+        int64_t strides[3]
+
+    ctypedef struct vczc_calls_t:
+        const int64_t *variants
+        int64_t nvariants
+        const int64_t *samples
+        int64_t nsamples
+        int nthreads
+
+    int vczc_genotype_dosage(
+        const vczc_genotypes_t *genotypes, int dtype, void *out, const int64_t *out_strides
+    ) noexcept
+    int vczc_genotype_allele_counts(
+        const vczc_genotypes_t *genotypes, int64_t nalleles, int32_t *out
+    ) noexcept
+    int vczc_genotype_missing(
+        const vczc_genotypes_t *genotypes, int64_t *of_variants, int64_t *of_samples
+    ) noexcept
+    int vczc_genotype_bed(const vczc_genotypes_t *genotypes, uint8_t *out) noexcept
+    int vczc_array_read_dosage(
+        const vczc_array_t *array, const vczc_calls_t *calls, int dtype, void *out,
+        const int64_t *out_strides,
+    ) noexcept
+    int vczc_array_read_allele_counts(
+        const vczc_array_t *array, const vczc_calls_t *calls, int64_t nalleles, int32_t *out
+    ) noexcept
+    int vczc_array_read_missing(
+        const vczc_array_t *array, const vczc_calls_t *calls, int64_t *of_variants,
+        int64_t *of_samples,
+    ) noexcept
+    int vczc_array_read_bed(
+        const vczc_array_t *array, const vczc_calls_t *calls, uint8_t *out
+    ) noexcept

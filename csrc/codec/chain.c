@@ -338,17 +338,19 @@ static int decode_in_parts(const vczi_chain_t *chain, const source_t *source, co
     return decode_slabs(chain, &parts, request, out, scratch);
 }
 
-/* True where the stored items lie in C order, and a part of them can be decoded. */
-static bool can_decode_in_parts(const vczi_chain_t *chain, const source_t *source) {
-    if (chain->ndim == 0 || source->view.data != NULL || chain->bytes_codecs[0].ops->decode_kept == NULL) {
-        return false;
-    }
+static bool is_c_order(const vczi_chain_t *chain) {
     for (int i = 1; i < chain->ndim; i++) {
         if (chain->strides[i] > chain->strides[i - 1]) {
             return false;
         }
     }
     return true;
+}
+
+/* True where the stored items lie in C order, and a part of them can be decoded. */
+static bool can_decode_in_parts(const vczi_chain_t *chain, const source_t *source) {
+    return chain->ndim != 0 && source->view.data == NULL && chain->bytes_codecs[0].ops->decode_kept != NULL &&
+           is_c_order(chain);
 }
 
 static int decode_needed(const vczi_chain_t *chain, const source_t *source, const need_t *need,
@@ -402,6 +404,28 @@ bool vczi_chain_should_keep(const vczi_chain_t *chain, const vczi_request_t *req
         nitems *= request->out.shape[i]; /* at most a chunk's */
     }
     return nitems <= chain->chunk_nitems / KEPT_PART;
+}
+
+bool vczi_chain_has_blocks(const vczi_chain_t *chain) {
+    return chain->item_nbytes == 1 && chain->nbytes_codecs == 1 && chain->shard == NULL &&
+           chain->bytes_codecs[0].ops->decode_kept != NULL && is_c_order(chain);
+}
+
+int vczi_chain_hold_block(const vczi_chain_t *chain, vczi_span_t stored, size_t at, vczi_kept_block_t *kept,
+                          vczi_scratch_t *scratch) {
+    uint8_t byte; /* whoever reads one through `kept` leaves its block there */
+    if (vczi_kept_block_holds(kept, at, at + 1)) {
+        return 0;
+    }
+    return decode_range(chain, stored, at, at + 1, &byte, kept, scratch);
+}
+
+int vczi_chain_read_bytes(const vczi_chain_t *chain, vczi_span_t stored, size_t start, size_t stop, uint8_t *out,
+                          vczi_kept_block_t *kept, vczi_scratch_t *scratch) {
+    if (vczi_kept_block_read(kept, start, stop, out)) {
+        return 0;
+    }
+    return decode_range(chain, stored, start, stop, out, kept, scratch);
 }
 
 int vczi_chain_decode_vlen(const vczi_chain_t *chain, vczi_span_t stored, vczi_span_t *raw, vczi_scratch_t *scratch) {

@@ -78,6 +78,19 @@ int vczi_chain_read_kept(const vczi_chain_t *chain, vczi_kept_block_t *kept, con
 /* True where keeping pays: the request is a small part of a chunk that has to be decompressed. */
 bool vczi_chain_should_keep(const vczi_chain_t *chain, const vczi_request_t *request);
 
+/* True where a chunk's blocks can be looked at as their decompressor leaves them: items of one byte in C order, and one
+ * codec that decodes parts. */
+bool vczi_chain_has_blocks(const vczi_chain_t *chain);
+
+/* Of such a chain: let `kept`, which is of this chunk or holds nothing, hold the block of raw byte `at`. It holds none
+ * where the chunk is stored as it is. */
+int vczi_chain_hold_block(const vczi_chain_t *chain, vczi_span_t stored, size_t at, vczi_kept_block_t *kept,
+                          vczi_scratch_t *scratch);
+
+/* And raw bytes [start, stop) into `out`, through `kept`. */
+int vczi_chain_read_bytes(const vczi_chain_t *chain, vczi_span_t stored, size_t start, size_t stop, uint8_t *out,
+                          vczi_kept_block_t *kept, vczi_scratch_t *scratch);
+
 /* Decode a chunk of items of variable length down to its stored items (kernel/unvlen); valid until the scratch is used
  * again. That there are as many as the chunk holds has been checked. */
 int vczi_chain_decode_vlen(const vczi_chain_t *chain, vczi_span_t stored, vczi_span_t *raw, vczi_scratch_t *scratch);

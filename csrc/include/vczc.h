@@ -427,6 +427,74 @@ VCZC_API int vczc_array_count_stored(const vczc_array_t *array, int64_t *nchunks
  * @return 0, or VCZC_ERR_INDEX. @since 0.1 */
 VCZC_API int vczc_prefetch_block(const vczc_array_t *array, const int64_t *coords);
 
+/* ---- Genotypes ----
+ *
+ * A call is the alleles of one sample at one variant: 0 is the reference, a number above it another allele, -2 (fill)
+ * none, where a call has fewer alleles than the array has room for, and any other negative number a missing allele. A
+ * call is missing where one of its alleles is, or where all of them are fill. What is written is the caller's memory,
+ * and undefined on failure. Large requests are shared among as many threads as vczc_set_threads says. */
+
+/** Calls in memory: allele k of sample j at variant i lies i * strides[0] + j * strides[1] + k * strides[2] bytes
+ * behind `data`. @since 0.2 */
+typedef struct {
+    const void *data;
+    int dtype;          /**< VCZC_INT8 to VCZC_UINT64, in native byte order, of any alignment */
+    int64_t shape[3];   /**< variants, samples, ploidy */
+    int64_t strides[3]; /**< bytes, of any sign */
+} vczc_genotypes_t;
+
+/** Which calls of an array; where it is NULL, or zeroed, all of them. Numbers may come in any order and more than once;
+ * variants in ascending order, and samples chunk by chunk, are read fastest. @since 0.2 */
+typedef struct {
+    const int64_t *variants; /**< row numbers, or NULL: all */
+    int64_t nvariants;
+    const int64_t *samples; /**< column numbers, or NULL: all */
+    int64_t nsamples;
+    int nthreads; /**< 0: as vczc_set_threads says */
+} vczc_calls_t;
+
+/**
+ * How many alleles of each call are not the reference, to (i, j) at out + i * out_strides[0] + j * out_strides[1]; -1,
+ * as a float NaN, where the call is missing. `dtype` is that of `out`: VCZC_INT8 to VCZC_INT64, VCZC_FLOAT32 or
+ * VCZC_FLOAT64. `out` does not overlap the genotypes, nor its items one another.
+ * @return 0, or VCZC_ERR_ARGUMENT (also for a ploidy whose dosages do not fit `dtype`), _NO_MEMORY.  @since 0.2
+ */
+VCZC_API int vczc_genotype_dosage(const vczc_genotypes_t *genotypes, int dtype, void *out, const int64_t *out_strides);
+
+/**
+ * How often each of alleles 0 to nalleles - 1 occurs at each variant: variants x nalleles items in C order. Missing and
+ * fill are not counted; alleles of calls that are missing in part are.
+ * @return 0, or VCZC_ERR_ARGUMENT (also where there is an allele that is not below nalleles), _NO_MEMORY.  @since 0.2
+ */
+VCZC_API int vczc_genotype_allele_counts(const vczc_genotypes_t *genotypes, int64_t nalleles, int32_t *out);
+
+/** How many calls are missing at each variant, and of each sample; either output may be NULL.
+ * @return 0, or VCZC_ERR_ARGUMENT, _NO_MEMORY.  @since 0.2 */
+VCZC_API int vczc_genotype_missing(const vczc_genotypes_t *genotypes, int64_t *of_variants, int64_t *of_samples);
+
+/**
+ * The calls as rows of a PLINK 1 .bed file, without its three bytes of head: for each variant (samples + 3) / 4 bytes,
+ * four samples a byte, the first in the lowest bits, zeros behind the last. A1 is every allele but the reference: 0 for
+ * two of these, 2 for one, 3 for two references, 1 for a missing call. A call of one allele counts it twice.
+ * @return 0, or VCZC_ERR_ARGUMENT (also for a ploidy above 2), _NO_MEMORY.  @since 0.2
+ */
+VCZC_API int vczc_genotype_bed(const vczc_genotypes_t *genotypes, uint8_t *out);
+
+/** The same four of an array of genotypes (integers, with axes of variants, samples and ploidy), decoded no further
+ * than is needed, and never more of it at a time than a chunk, or some megabytes, for each thread.
+ * @return as above, or VCZC_ERR_INDEX for a number that is not in the array, or as vczc_array_read_region. @since 0.2
+ */
+VCZC_API int vczc_array_read_dosage(const vczc_array_t *array, const vczc_calls_t *calls, int dtype, void *out,
+                                    const int64_t *out_strides);
+/** See vczc_genotype_allele_counts and vczc_array_read_dosage. @since 0.2 */
+VCZC_API int vczc_array_read_allele_counts(const vczc_array_t *array, const vczc_calls_t *calls, int64_t nalleles,
+                                           int32_t *out);
+/** See vczc_genotype_missing and vczc_array_read_dosage. @since 0.2 */
+VCZC_API int vczc_array_read_missing(const vczc_array_t *array, const vczc_calls_t *calls, int64_t *of_variants,
+                                     int64_t *of_samples);
+/** See vczc_genotype_bed and vczc_array_read_dosage. @since 0.2 */
+VCZC_API int vczc_array_read_bed(const vczc_array_t *array, const vczc_calls_t *calls, uint8_t *out);
+
 #ifdef __cplusplus
 }
 #endif

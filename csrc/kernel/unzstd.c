@@ -32,8 +32,9 @@ static int zstd_code(size_t result) {
     return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? VCZC_ERR_NO_MEMORY : VCZC_ERR_CORRUPT;
 }
 
-static int zstd_decode(ZSTD_DCtx *context, vczi_span_t in, uint8_t *out, size_t out_nbytes) {
-    const size_t result = ZSTD_decompressDCtx(context, out, out_nbytes, in.data, in.nbytes);
+/* Exactly `out_nbytes` bytes. `room_nbytes` may be more: zstd is faster where it has place for its literals. */
+static int zstd_decode(ZSTD_DCtx *context, vczi_span_t in, uint8_t *out, size_t out_nbytes, size_t room_nbytes) {
+    const size_t result = ZSTD_decompressDCtx(context, out, room_nbytes, in.data, in.nbytes);
     if (ZSTD_isError(result)) {
         return vczi_fail(zstd_code(result), "a zstd frame of %zu bytes, %zu expected: %s", in.nbytes, out_nbytes,
                          ZSTD_getErrorName(result));
@@ -52,7 +53,7 @@ int vczi_unzstd(vczi_span_t in, uint8_t *out, size_t out_nbytes, vczi_scratch_t 
     if (in.nbytes == 0) {
         return vczi_fail(VCZC_ERR_CORRUPT, "an empty zstd frame");
     }
-    return zstd_decode(context, in, out, out_nbytes);
+    return zstd_decode(context, in, out, out_nbytes, out_nbytes);
 }
 
 /* What to begin with for `in_nbytes` bytes of input. */
@@ -157,7 +158,8 @@ static bool zstd_find_trim(vczi_span_t in, size_t out_nbytes, zstd_trim_t *trim)
 
 /* Decode the blocks before the zeros as a frame of their own: a header that says what they hold, and the mark of the
  * last block. */
-static int zstd_decode_trim(ZSTD_DCtx *context, const zstd_trim_t *trim, uint8_t *out, vczi_scratch_t *scratch) {
+static int zstd_decode_trim(ZSTD_DCtx *context, const zstd_trim_t *trim, uint8_t *out, size_t out_nbytes,
+                            vczi_scratch_t *scratch) {
     enum { HEADER_NBYTES = 9 };
     if (trim->blocks.nbytes == 0) {
         return trim->raw_nbytes == 0 ? 0 : vczi_fail(VCZC_ERR_CORRUPT, "a zstd frame holds less than it says");
@@ -172,14 +174,14 @@ static int zstd_decode_trim(ZSTD_DCtx *context, const zstd_trim_t *trim, uint8_t
     vczi_store_u32le(frame + 5, (uint32_t) trim->raw_nbytes); /* less than the frame's own, which has four bytes too */
     memcpy(frame + HEADER_NBYTES, trim->blocks.data, trim->blocks.nbytes);
     frame[HEADER_NBYTES + trim->last_header] |= 1;
-    return zstd_decode(context, vczi_span(frame, nbytes), out, trim->raw_nbytes);
+    return zstd_decode(context, vczi_span(frame, nbytes), out, trim->raw_nbytes, out_nbytes);
 }
 
 int vczi_unzstd_trimmed(vczi_span_t in, uint8_t *out, size_t out_nbytes, size_t *nwritten, vczi_scratch_t *scratch) {
     zstd_trim_t trim;
     ZSTD_DCtx *context = vczi_scratch_context(scratch, VCZI_CONTEXT_ZSTD, zstd_make, zstd_drop);
     if (context != NULL && zstd_find_trim(in, out_nbytes, &trim) &&
-        zstd_decode_trim(context, &trim, out, scratch) == 0) {
+        zstd_decode_trim(context, &trim, out, out_nbytes, scratch) == 0) {
         *nwritten = trim.raw_nbytes;
         return 0;
     }

@@ -15,8 +15,8 @@ int vczi_unzstd(vczi_span_t in, uint8_t *out, size_t out_nbytes, vczi_scratch_t 
 int vczi_unzstd_unsized(vczi_span_t in, size_t max_nbytes, int which, vczi_scratch_t *scratch, vczi_span_t *out);
 
 /* As vczi_unzstd of a single frame, without the zeros at the end where the frame's block headers tell of them: the
- * first *nwritten bytes are written, those behind them are zero and left as they were. Saves writing, and looking for,
- * the upper bit planes of genotypes. */
+ * first *nwritten bytes are written, those behind them should be zero and are of any content. Saves writing, and
+ * looking for, the upper bit planes of genotypes. */
 int vczi_unzstd_trimmed(vczi_span_t in, uint8_t *out, size_t out_nbytes, size_t *nwritten, vczi_scratch_t *scratch);
 
 #endif

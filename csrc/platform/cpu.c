@@ -126,7 +126,7 @@ static uint32_t read_processor(void) {
     features |= has_bit(seven.ebx, 8) ? VCZI_CPU_BMI2 : 0;
     const uint64_t xcr0 = has_bit(one.ecx, 27) ? read_xcr0() : 0; /* OSXSAVE */
     if ((xcr0 & 0x6) == 0x6 && has_bit(one.ecx, 28)) {
-        features |= has_bit(seven.ebx, 5) ? VCZI_CPU_AVX2 : 0;
+        features |= has_bit(seven.ebx, 5) && has_bit(one.ecx, 23) ? VCZI_CPU_AVX2 : 0;
         features |= has_bit(seven.ecx, 8) ? VCZI_CPU_GFNI : 0;
         const bool has_avx512 =
             has_bit(seven.ebx, 16) && has_bit(seven.ebx, 17) && has_bit(seven.ebx, 30) && has_bit(seven.ebx, 31);

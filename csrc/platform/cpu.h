@@ -10,7 +10,7 @@ enum {
     VCZI_CPU_SSE2 = 1u << 0,
     VCZI_CPU_SSSE3 = 1u << 1,
     VCZI_CPU_SSE42 = 1u << 2,
-    VCZI_CPU_AVX2 = 1u << 3, /* with the system's support for the registers, as all below */
+    VCZI_CPU_AVX2 = 1u << 3, /* and POPCNT; with the system's support for the registers, as all below */
     VCZI_CPU_BMI2 = 1u << 4,
     VCZI_CPU_AVX512 = 1u << 5, /* F, BW, DQ and VL */
     VCZI_CPU_VBMI = 1u << 6,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) The vczc developers */
-/* A Blosc frame, held against the raw size that it claims. What our decoder takes must be what c-blosc makes of it, and
- * each part must be that part of the whole. */
+/* A Blosc frame, held against the raw size that it claims. What our decoder takes must be what c-blosc makes of it,
+ * each part must be that part of the whole, and what is made of genotype calls must be the same out of bit planes as
+ * out of bytes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <blosc.h>
 
+#include "calls.h"
 #include "status.h"
 #include "unblosc.h"
 
@@ -45,6 +47,55 @@ static void check_parts(const vczi_frame_t *frame, const uint8_t *whole, vczi_sp
     vczi_kept_block_clear(&kept);
 }
 
+/* A result for `ncalls` calls of two alleles, which begins with where it goes. */
+static uint8_t *new_result(vczi_calls_sink_t *sink, vczi_calls_kind_t kind, size_t ncalls) {
+    uint8_t *out = new_bytes(2 * 1024 + 8 * ncalls);
+    memset(out, 0, 2 * 1024 + 8 * ncalls);
+    const vczi_calls_sink_t made = {.kind = kind,
+                                    .nvariants = 1,
+                                    .nsamples = (int64_t) ncalls,
+                                    .ploidy = 2,
+                                    .dtype = VCZC_INT8,
+                                    .out = (char *) out,
+                                    .strides = {(int64_t) ncalls, 1},
+                                    .nalleles = 128,
+                                    .counts = (int32_t *) (void *) out,
+                                    .of_samples = (int64_t *) (void *) out,
+                                    .bed = out};
+    *sink = made;
+    if (vczi_calls_check(sink) != 0) abort();
+    vczi_calls_begin(sink, 0, 1);
+    return out;
+}
+
+/* The calls of one block, beside those of the bytes that it holds; `skip` of them are left out. */
+static void check_calls(const vczi_shuffled_t *block, const uint8_t *bytes, size_t skip) {
+    const size_t ncalls = block->raw_nbytes / 2;
+    for (int kind = VCZI_CALLS_DOSAGE; kind <= VCZI_CALLS_BED; kind++) {
+        vczi_calls_sink_t by_planes, by_bytes;
+        uint8_t *ours = new_result(&by_planes, (vczi_calls_kind_t) kind, ncalls);
+        uint8_t *theirs = new_result(&by_bytes, (vczi_calls_kind_t) kind, ncalls);
+        const vczi_calls_piece_t piece = {0, (int64_t) skip, (int64_t) (ncalls - skip)};
+        if (vczi_calls_take_planes(&by_planes, piece, block, 2 * skip) != 0) abort();
+        if (vczi_calls_take_bytes(&by_bytes, piece, bytes + 2 * skip) != 0) abort();
+        if (memcmp(ours, theirs, 2 * 1024 + 8 * ncalls) != 0) abort();
+        free(ours);
+        free(theirs);
+    }
+}
+
+static void check_blocks(const vczi_frame_t *frame, const uint8_t *whole, vczi_span_t input, vczi_scratch_t *scratch) {
+    vczi_kept_block_t kept = {0};
+    for (size_t at = 0; at < frame->raw_nbytes && !frame->is_copy; at += frame->block_nbytes) {
+        uint8_t byte;
+        if (vczi_frame_decode_kept(frame, at, at + 1, &byte, &kept, scratch) != 0) abort();
+        if (kept.block.filter == VCZI_FILTER_BITS && kept.block.item_nbytes == 1) {
+            check_calls(&kept.block, whole + at, input.data[input.nbytes - 1] % (kept.block.raw_nbytes / 2));
+        }
+    }
+    vczi_kept_block_clear(&kept);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes) {
     const vczi_span_t input = vczi_span(data, nbytes);
     vczi_frame_t frame;
@@ -63,6 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes) {
         if (memcmp(ours, theirs, raw_nbytes) != 0) abort();
         free(theirs);
         check_parts(&frame, ours, input, scratch);
+        check_blocks(&frame, ours, input, scratch);
     }
     free(ours);
     vczi_scratch_return(scratch);
