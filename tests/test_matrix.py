@@ -279,6 +279,17 @@ CODECS_3 = {
     "zstd, crc32c": (zarr.codecs.ZstdCodec(), zarr.codecs.Crc32cCodec()),
     "crc32c, gzip": (zarr.codecs.Crc32cCodec(), zarr.codecs.GzipCodec()),
     "blosc, gzip": (zarr.codecs.BloscCodec(), zarr.codecs.GzipCodec()),
+    "gzip, crc32c, zstd": (
+        zarr.codecs.GzipCodec(),
+        zarr.codecs.Crc32cCodec(),
+        zarr.codecs.ZstdCodec(),
+    ),
+    "zstd, gzip, crc32c, crc32c, zstd": (
+        zarr.codecs.ZstdCodec(),
+        zarr.codecs.GzipCodec(),
+        *(zarr.codecs.Crc32cCodec() for _ in range(2)),
+        zarr.codecs.ZstdCodec(),
+    ),
     "gzip, zstd, crc32c": (
         zarr.codecs.GzipCodec(),
         zarr.codecs.ZstdCodec(),

@@ -145,6 +145,11 @@ bool vczi_chain_can_decode_part(const vczi_chain_t *chain) {
 
 /* ---- Decoding ---- */
 
+static bool lies_in(vczi_span_t part, vczi_span_t whole) {
+    const uintptr_t begin = (uintptr_t) whole.data, at = (uintptr_t) part.data;
+    return at >= begin && at - begin < whole.nbytes;
+}
+
 /* Undo the codecs that were written last, down to (not with) codec `down_to`. */
 static int decode_outer(const vczi_chain_t *chain, vczi_span_t *bytes, int down_to, vczi_scratch_t *scratch) {
     int which = VCZI_SCRATCH_CODEC_A;
@@ -155,8 +160,11 @@ static int decode_outer(const vczi_chain_t *chain, vczi_span_t *bytes, int down_
         if (ret != 0) {
             return ret;
         }
+        /* Else the buffer that holds `bytes` is still in use, and the other one free. */
+        if (!lies_in(decoded, *bytes)) {
+            which = which == VCZI_SCRATCH_CODEC_A ? VCZI_SCRATCH_CODEC_B : VCZI_SCRATCH_CODEC_A;
+        }
         *bytes = decoded;
-        which = which == VCZI_SCRATCH_CODEC_A ? VCZI_SCRATCH_CODEC_B : VCZI_SCRATCH_CODEC_A;
     }
     return 0;
 }
