@@ -71,6 +71,7 @@ class Array:
         missing_is_error: bool = False,
         max_chunk_nbytes: int = 0,
         text_as: str = "numpy",
+        stored_only: bool = False,
     ) -> Self: ...
     @property
     def _text_as(self) -> str: ...

@@ -65,7 +65,9 @@ class Store:
             raise StoreError(msg)
         array = self._arrays.get(name)
         if array is None:
-            array = self._arrays[name] = _core.Array(self._handle, node_path(name))
+            array = self._arrays[name] = _core.Array(
+                self._handle, node_path(name), stored_only=True
+            )
         given = coords if isinstance(coords, (tuple, list)) else (coords,)
         return array._stored(tuple([operator.index(c) for c in given]))
 

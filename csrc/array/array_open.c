@@ -35,8 +35,8 @@ static void set_info(vczc_array_t *self) {
     info->time_scale = doc->dtype.time_scale;
 }
 
-/* The chain of the array's chunks, inside shards or not. */
-static int open_chain(vczc_array_t *self, int64_t max_chunk_nbytes) {
+/* The chain of the array's chunks, inside shards or not; for stored bytes alone no more than where they lie. */
+static int open_chain(vczc_array_t *self, uint32_t flags, int64_t max_chunk_nbytes) {
     const vczi_document_t *doc = self->doc;
     const vczi_grid_t *outer = doc->is_sharded ? &doc->shards : &doc->grid;
     const vczi_chain_spec_t spec = {
@@ -51,14 +51,15 @@ static int open_chain(vczc_array_t *self, int64_t max_chunk_nbytes) {
         .ncodecs = doc->ncodecs,
         .max_chunk_nbytes = max_chunk_nbytes == 0 ? VCZI_MAX_CHUNK_NBYTES : max_chunk_nbytes,
     };
+    const bool stored_only = (flags & VCZC_STORED_ONLY) != 0;
     if (!doc->is_sharded) {
-        return vczi_chain_init(&self->chain, &spec);
+        return stored_only ? 0 : vczi_chain_init(&self->chain, &spec);
     }
     self->sharding = vczi_alloc_zeroed(1, sizeof(*self->sharding));
     if (self->sharding == NULL) {
         return VCZC_ERR_NO_MEMORY;
     }
-    return vczi_sharding_init(self->sharding, &self->chain, &doc->codecs[0], &spec);
+    return vczi_sharding_init(self->sharding, stored_only ? NULL : &self->chain, &doc->codecs[0], &spec);
 }
 
 /* What the array owns but its node. */
@@ -93,7 +94,7 @@ int vczi_array_open(vczc_array_t **array, vczc_store_t *store, const char *path,
         goto out;
     }
     self->doc = vczi_node_document(node);
-    ret = open_chain(self, max_chunk_nbytes);
+    ret = open_chain(self, flags, max_chunk_nbytes);
     if (ret != 0) {
         ret = vczi_fail_prefix(ret, "array '%s'", path);
         goto out;
@@ -137,6 +138,13 @@ int vczi_array_key(const vczc_array_t *array, const int64_t *coords, char *key, 
         return vczi_fail(VCZC_ERR_STORE, "the key of the chunk is longer than %zu bytes", key_nbytes - 1);
     }
     return 0;
+}
+
+int vczi_array_check_decodes(const vczc_array_t *array) {
+    if ((array->flags & VCZC_STORED_ONLY) == 0) {
+        return 0;
+    }
+    return vczi_fail(VCZC_ERR_UNSUPPORTED, "'%s' is open for its stored bytes alone", array->path);
 }
 
 int vczi_array_check_coords(const vczc_array_t *array, const int64_t *coords) {

@@ -35,6 +35,9 @@ int vczi_array_key(const vczc_array_t *array, const int64_t *coords, char *key, 
 /* A failure to decode what is stored of a chunk: add the store, and where the chunk is. Returns `code`. */
 int vczi_array_fail_chunk(const vczc_array_t *array, int code, const char *key, const int64_t *coords);
 
+/* VCZC_ERR_UNSUPPORTED where the array was opened for its stored bytes alone: what decodes asks first. */
+int vczi_array_check_decodes(const vczc_array_t *array);
+
 /* VCZC_ERR_INDEX, with the place, where the coordinates are not in the grid. */
 int vczi_array_check_coords(const vczc_array_t *array, const int64_t *coords);
 

@@ -68,7 +68,7 @@ static int read_chunk(vczi_fetch_t *fetch, const int64_t *coords, const vczi_req
 
 static int check_fixed(const vczc_array_t *array) {
     if (!vczi_dtype_is_vlen(&array->doc->dtype)) {
-        return 0;
+        return vczi_array_check_decodes(array);
     }
     return vczi_fail(VCZC_ERR_ARGUMENT, "'%s' holds %s: read it as strings", array->path,
                      vczi_dtype_name(&array->doc->dtype));

@@ -304,7 +304,7 @@ out:
 
 static int check_variable(const vczc_array_t *array) {
     if (vczi_dtype_is_vlen(&array->doc->dtype)) {
-        return 0;
+        return vczi_array_check_decodes(array);
     }
     return vczi_fail(VCZC_ERR_ARGUMENT, "'%s' holds %s, not text of variable length", array->path,
                      vczi_dtype_name(&array->doc->dtype));

@@ -93,7 +93,9 @@ static int init_grid(vczi_sharding_t *self, const vczi_json_t *config, const vcz
 int vczi_sharding_init(vczi_sharding_t *self, vczi_chain_t *inner, const vczi_codec_spec_t *spec,
                        const vczi_chain_spec_t *outer) {
     memset(self, 0, sizeof(*self));
-    memset(inner, 0, sizeof(*inner));
+    if (inner != NULL) {
+        memset(inner, 0, sizeof(*inner));
+    }
     if (outer->depth >= VCZI_MAX_SHARD_DEPTH) {
         return vczi_fail(VCZC_ERR_UNSUPPORTED, "shards in shards more than %d deep, or in an index, are not read",
                          VCZI_MAX_SHARD_DEPTH);
@@ -101,7 +103,7 @@ int vczi_sharding_init(vczi_sharding_t *self, vczi_chain_t *inner, const vczi_co
     int ret = init_grid(self, spec->config, outer);
     if (ret == 0) ret = read_place(self, spec->config);
     if (ret == 0) ret = init_index(self, spec->config);
-    if (ret == 0) ret = init_inner(self, inner, spec->config, outer);
+    if (ret == 0 && inner != NULL) ret = init_inner(self, inner, spec->config, outer);
     if (ret != 0) {
         memset(self, 0, sizeof(*self)); /* the index's chain owns nothing */
     }

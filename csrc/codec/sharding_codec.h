@@ -29,7 +29,8 @@ typedef struct vczi_shard {
 int vczi_sharding_set_layout(const vczi_codec_spec_t *spec, vczi_layout_t *layout);
 
 /* The layout of a shard and the chain of its chunks, as `spec` says of chunks of `outer` (a shard). Both are zeroed
- * where that fails. The chain is the caller's to clear.
+ * where that fails. The chain is the caller's to clear; NULL where only the
+ * places of chunks are wanted, whatever their codecs are.
  * @return 0, or VCZC_ERR_METADATA, _UNSUPPORTED (a codec, or an index of no fixed size), _NO_MEMORY. */
 int vczi_sharding_init(vczi_sharding_t *self, vczi_chain_t *inner, const vczi_codec_spec_t *spec,
                        const vczi_chain_spec_t *outer);

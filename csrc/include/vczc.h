@@ -307,7 +307,8 @@ enum {
 
 /** Flags of vczc_array_open_flags. */
 enum {
-    VCZC_MISSING_IS_ERROR = 1 /**< an absent chunk is VCZC_ERR_MISSING_CHUNK instead of the fill value */
+    VCZC_MISSING_IS_ERROR = 1, /**< an absent chunk is VCZC_ERR_MISSING_CHUNK instead of the fill value */
+    VCZC_STORED_ONLY = 2       /**< open it whatever its codecs are: stored bytes can be had, nothing is decoded */
 };
 
 /** What an array is. Borrowed from the array; fields may be added at the end. @since 0.1 */
@@ -339,8 +340,8 @@ typedef struct {
  */
 VCZC_API int vczc_array_open(vczc_array_t **array, vczc_store_t *store, const char *path);
 
-/** The same with flags (VCZC_MISSING_IS_ERROR) and a ceiling on a decoded chunk in bytes (0: the default, 16 GiB).
- * A description that claims a larger chunk is VCZC_ERR_METADATA. @since 0.1 */
+/** The same with flags (VCZC_MISSING_IS_ERROR, VCZC_STORED_ONLY) and a ceiling on a decoded chunk in bytes (0: the
+ * default, 16 GiB). A description that claims a larger chunk is VCZC_ERR_METADATA. @since 0.1 */
 VCZC_API int vczc_array_open_flags(vczc_array_t **array, vczc_store_t *store, const char *path, uint32_t flags,
                                    int64_t max_chunk_nbytes);
 VCZC_API void vczc_array_close(vczc_array_t *array);

@@ -528,7 +528,38 @@ static void test_text_is_no_number(void) {
     vczc_store_close(store);
 }
 
+/* Whatever its codecs are: the bytes are there, and nothing else. */
+static void test_stored_only(void) {
+    maker_t maker = {0};
+    add_text(&maker, ".zgroup", "{\"zarr_format\": 2}");
+    add_text(
+        &maker, "x/.zarray",
+        "{\"zarr_format\": 2, \"shape\": [5], \"chunks\": [2], \"dtype\": \"|u1\", \"fill_value\": 0, \"order\": \"C\","
+        " \"filters\": null, \"compressor\": {\"id\": \"frobnicate\"}}");
+    add_text(&maker, "x/1", "abc");
+    vczc_store_t *store = finish(&maker);
+    vczc_array_t *array = NULL;
+    vczc_bytes_t bytes;
+    int64_t c = 1, nchunks = 0;
+    char out[8];
+    CHECK_EQ(vczc_array_open(&array, store, "x"), VCZC_ERR_UNSUPPORTED);
+    CHECK_EQ(vczc_array_open_flags(&array, store, "x", 1u << 7, 0), VCZC_ERR_ARGUMENT);
+    CHECK_EQ(vczc_array_open_flags(&array, store, "x", VCZC_STORED_ONLY, 0), 0);
+    REQUIRE(array != NULL);
+    CHECK_EQ(vczc_array_info(array)->nchunks, 3);
+    REQUIRE(CHECK_EQ(vczc_array_stored(array, &c, &bytes), 0));
+    CHECK(bytes.nbytes == 3 && memcmp(bytes.data, "abc", 3) == 0);
+    vczc_bytes_release(&bytes);
+    CHECK_EQ(vczc_array_count_stored(array, &nchunks, NULL), 0);
+    CHECK_EQ(nchunks, 1);
+    CHECK_EQ(vczc_array_read_block(array, &c, out, sizeof(out)), VCZC_ERR_UNSUPPORTED);
+    CHECK_EQ(vczc_array_read_region(array, &c, &(int64_t){2}, out, &(int64_t){1}), VCZC_ERR_UNSUPPORTED);
+    vczc_array_close(array);
+    vczc_store_close(store);
+}
+
 int main(void) {
+    RUN(test_stored_only);
     RUN(test_every_form);
     RUN(test_long_steps);
     RUN(test_info);
