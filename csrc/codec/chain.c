@@ -7,6 +7,7 @@
 
 #include "ceilings.h"
 #include "checked.h"
+#include "filter_codec.h"
 #include "registry.h"
 #include "sharding_codec.h"
 #include "status.h"
@@ -55,6 +56,45 @@ static int set_sizes(vczi_chain_t *chain, const vczi_chain_spec_t *spec) {
     return 0;
 }
 
+/* What each codec between bytes decodes to, as far as it follows from the size of a chunk. */
+static int set_raw_sizes(vczi_chain_t *chain, bool is_shard) {
+    size_t nbytes = chain->item_nbytes == 0 || is_shard ? SIZE_MAX : chain->chunk_nbytes;
+    for (int i = 0; i < chain->nbytes_codecs; i++) {
+        chain->raw_nbytes[i] = nbytes;
+        if (nbytes != SIZE_MAX && !vczi_filter_encoded_nbytes(&chain->bytes_codecs[i], nbytes, &nbytes)) {
+            nbytes = SIZE_MAX;
+        }
+        if (nbytes == 0) {
+            return vczi_fail(VCZC_ERR_METADATA, "a filter's items of %zu bytes do not fit a chunk of %zu",
+                             chain->bytes_codecs[i].settings.to.nbytes, chain->raw_nbytes[i]);
+        }
+    }
+    return 0;
+}
+
+/* Filters of format 3 have to know the byte order that the codec `bytes`, which stands behind them, has said; they give
+ * this processor's. */
+static void set_filter_order(vczi_chain_t *chain, int nfilters, vczi_layout_t *layout) {
+    if (nfilters > 0) {
+        vczi_items_t *stored = &chain->bytes_codecs[nfilters - 1].settings.from;
+        stored->is_swapped = stored->nbytes > 1 && layout->big_endian != vczi_host_is_big_endian();
+        layout->big_endian = vczi_host_is_big_endian();
+    }
+}
+
+/* A filter of numcodecs. */
+static int add_filter(vczi_chain_t *chain, const vczi_registered_t *found, const vczi_codec_spec_t *spec,
+                      vczi_layout_t *layout) {
+    vczi_codec_t *codec = &chain->bytes_codecs[chain->nbytes_codecs];
+    const int ret = found->set_filter(spec, found->variant, layout, codec);
+    if (ret == 0 && codec->ops == NULL) {
+        memset(codec, 0, sizeof(*codec)); /* nothing to undo */
+    } else {
+        chain->nbytes_codecs++;
+    }
+    return ret;
+}
+
 /* Codecs must come in the order of their stages, with one array-to-bytes codec. */
 static int add_codec(vczi_chain_t *chain, const vczi_codec_spec_t *spec, vczi_layout_t *layout, vczi_stage_t *stage) {
     const vczi_registered_t *found = NULL;
@@ -62,26 +102,39 @@ static int add_codec(vczi_chain_t *chain, const vczi_codec_spec_t *spec, vczi_la
     if (ret != 0) {
         return spec->may_be_ignored ? 0 : ret;
     }
+    /* Filters of format 2 take bytes. */
+    const bool takes_bytes = found->stage == VCZI_STAGE_BYTES || (spec->from_v2 && found->set_filter != NULL);
     if (spec->from_v2 && !vczi_dtype_is_vlen(layout->dtype)) {
         /* A filter that gives bytes takes the items as they lie in memory: "bytes" has no place of its own. */
-        if (found->stage == VCZI_STAGE_BYTES) {
+        if (takes_bytes) {
             *stage = VCZI_STAGE_SERIALIZE;
         } else if (found->stage == VCZI_STAGE_SERIALIZE && *stage == VCZI_STAGE_SERIALIZE) {
             return 0;
         }
     }
-    if (found->stage == VCZI_STAGE_BYTES ? *stage == VCZI_STAGE_ARRAY : *stage != VCZI_STAGE_ARRAY) {
+    if (takes_bytes ? *stage == VCZI_STAGE_ARRAY : *stage != VCZI_STAGE_ARRAY) {
         return vczi_fail(VCZC_ERR_METADATA, "the codec '%s' stands in the wrong place", spec->name);
     }
-    if (found->stage == VCZI_STAGE_BYTES) {
+    if (found->set_filter != NULL) {
+        return add_filter(chain, found, spec, layout);
+    }
+    if (takes_bytes) {
         ret = found->set_codec(spec, found->variant, &chain->bytes_codecs[chain->nbytes_codecs]);
         chain->nbytes_codecs++;
         return ret;
     }
+    ret = found->set_layout(spec, layout);
     if (found->stage == VCZI_STAGE_SERIALIZE) {
         *stage = VCZI_STAGE_SERIALIZE;
+        if (!spec->from_v2) {
+            set_filter_order(chain, chain->nbytes_codecs, layout);
+        }
+        if (ret == 0 && layout->sharding != NULL && chain->nbytes_codecs != 0) {
+            ret = vczi_fail(VCZC_ERR_UNSUPPORTED, "the codec '%s' is not read behind a filter: inside it they are",
+                            spec->name);
+        }
     }
-    return found->set_layout(spec, layout);
+    return ret;
 }
 
 static int init_codecs(vczi_chain_t *chain, const vczi_chain_spec_t *spec, vczi_layout_t *layout) {
@@ -106,6 +159,9 @@ int vczi_chain_init(vczi_chain_t *chain, const vczi_chain_spec_t *spec) {
         ret = set_sizes(chain, spec);
     }
     if (ret == 0) {
+        ret = set_raw_sizes(chain, layout.sharding != NULL);
+    }
+    if (ret == 0) {
         set_strides(chain, &layout, spec->chunks);
         chain->unit_nbytes = (size_t) spec->dtype->unit_nbytes;
         chain->must_swap = chain->unit_nbytes > 1 && layout.big_endian != vczi_host_is_big_endian();
@@ -128,8 +184,8 @@ void vczi_chain_clear(vczi_chain_t *chain) {
 bool vczi_chain_has_fixed_size(const vczi_chain_t *chain, size_t *nbytes) {
     *nbytes = chain->chunk_nbytes;
     for (int i = 0; i < chain->nbytes_codecs; i++) {
-        const size_t more = chain->bytes_codecs[i].checksum_nbytes;
-        if (more == 0 || !vczi_add_size(*nbytes, more, nbytes)) {
+        const vczi_codec_t *codec = &chain->bytes_codecs[i];
+        if (codec->size_rule != VCZI_SIZE_CHECKSUM || !vczi_filter_encoded_nbytes(codec, *nbytes, nbytes)) {
             return false;
         }
     }
@@ -145,6 +201,24 @@ bool vczi_chain_can_decode_part(const vczi_chain_t *chain) {
 
 /* ---- Decoding ---- */
 
+/* Undo one codec into buffer `which`, or find what it holds where that lies. */
+static int decode_one(const vczi_chain_t *chain, int number, vczi_span_t in, int which, vczi_scratch_t *scratch,
+                      vczi_span_t *out) {
+    const vczi_codec_t *codec = &chain->bytes_codecs[number];
+    const size_t nbytes = chain->raw_nbytes[number];
+    if (nbytes == SIZE_MAX) {
+        return codec->ops->decode_unsized(codec, in, chain->max_nbytes, which, scratch, out);
+    }
+    *out = vczi_span(NULL, 0);
+    int ret = codec->ops->view == NULL ? 0 : codec->ops->view(codec, in, nbytes, out);
+    if (ret == 0 && out->data == NULL) {
+        uint8_t *buffer = vczi_scratch_buffer(scratch, which, nbytes);
+        ret = buffer == NULL ? VCZC_ERR_NO_MEMORY : codec->ops->decode(codec, in, buffer, nbytes, scratch);
+        *out = vczi_span(buffer, nbytes);
+    }
+    return ret;
+}
+
 static bool lies_in(vczi_span_t part, vczi_span_t whole) {
     const uintptr_t begin = (uintptr_t) whole.data, at = (uintptr_t) part.data;
     return at >= begin && at - begin < whole.nbytes;
@@ -154,9 +228,8 @@ static bool lies_in(vczi_span_t part, vczi_span_t whole) {
 static int decode_outer(const vczi_chain_t *chain, vczi_span_t *bytes, int down_to, vczi_scratch_t *scratch) {
     int which = VCZI_SCRATCH_CODEC_A;
     for (int i = chain->nbytes_codecs - 1; i >= down_to; i--) {
-        const vczi_codec_t *codec = &chain->bytes_codecs[i];
         vczi_span_t decoded = {NULL, 0};
-        int ret = codec->ops->decode_unsized(codec, *bytes, chain->max_nbytes, which, scratch, &decoded);
+        int ret = decode_one(chain, i, *bytes, which, scratch, &decoded);
         if (ret != 0) {
             return ret;
         }
@@ -403,7 +476,8 @@ int vczi_chain_read_kept(const vczi_chain_t *chain, vczi_kept_block_t *kept, con
 }
 
 bool vczi_chain_should_keep(const vczi_chain_t *chain, const vczi_request_t *request) {
-    if (chain->nbytes_codecs != 1 || chain->shard != NULL ||
+    /* Where an outer codec has to be undone first, all of the chunk is decoded for any part of it. */
+    if (chain->nbytes_codecs == 0 || chain->shard != NULL ||
         (chain->bytes_codecs[0].ops->decode_kept == NULL && chain->chunk_nbytes > VCZI_MAX_KEPT_NBYTES)) {
         return false;
     }

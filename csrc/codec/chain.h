@@ -39,7 +39,8 @@ typedef struct {
     int64_t strides[VCZC_MAX_NDIM]; /* of the array's axes in what is stored, in items */
     int nbytes_codecs;              /* codecs between bytes, in the order of writing */
     vczi_codec_t bytes_codecs[VCZI_MAX_CODECS];
-    struct vczi_shard *shard; /* what their bytes are, where they are no plain items; else NULL */
+    size_t raw_nbytes[VCZI_MAX_CODECS]; /* what each of them decodes to; SIZE_MAX where only the stored bytes know */
+    struct vczi_shard *shard;           /* what their bytes are, where they are no plain items; else NULL */
 } vczi_chain_t;
 
 /* The box of a chunk that is wanted: items first, first + step, … of each axis, and the place of each in memory. */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "bytes.h"
+#include "cast.h"
 #include "document.h"
 #include "kept_block.h"
 #include "scratch.h"
@@ -33,10 +34,29 @@ typedef struct {
     int (*view)(const vczi_codec_t *self, vczi_span_t in, size_t raw_nbytes, vczi_span_t *raw);
 } vczi_codec_ops_t;
 
+/* What is known, before anything is decoded, of the bytes that a codec has made of raw ones. */
+typedef enum {
+    VCZI_SIZE_UNKNOWN = 0,
+    VCZI_SIZE_SAME,
+    VCZI_SIZE_ITEMS,   /* as many items `from` as raw ones `to` */
+    VCZI_SIZE_BITS,    /* a byte, then a bit for each raw byte */
+    VCZI_SIZE_CHECKSUM /* four bytes more */
+} vczi_size_rule_t;
+
+/* What filters and checksums are set to. */
+typedef struct {
+    vczi_items_t from, to; /* stored items, and those that they become */
+    double scale, offset;
+    size_t element_nbytes; /* of shuffle */
+    uint32_t seed;         /* of the checksum */
+    bool is_at_start;      /* the checksum */
+} vczi_settings_t;
+
 struct vczi_codec {
-    const vczi_codec_ops_t *ops;
-    int variant;            /* which of several formats one set of ops reads */
-    size_t checksum_nbytes; /* of a checksum: what it adds to bytes that it leaves as they are; else 0 */
+    const vczi_codec_ops_t *ops; /* NULL: what is stored is what is wanted */
+    int variant;                 /* which of several formats one set of ops reads */
+    vczi_size_rule_t size_rule;
+    vczi_settings_t settings;
 };
 
 /* Where a codec stands in a chain. */
@@ -49,6 +69,8 @@ typedef struct {
     const vczi_dtype_t *dtype;
     bool big_endian;
     const vczi_codec_spec_t *sharding; /* the codec that makes the bytes, where that is sharding_indexed */
+    bool is_in_order;      /* a codec has taken the items one after another: no axis can be moved any more */
+    vczi_dtype_t filtered; /* what `dtype` points to, once a filter has changed it */
 } vczi_layout_t;
 
 #endif

@@ -39,6 +39,10 @@ int vczi_transpose_set_layout(const vczi_codec_spec_t *spec, vczi_layout_t *layo
     if (ret != 0) {
         return ret;
     }
+    if (layout->is_in_order) {
+        return vczi_fail(VCZC_ERR_UNSUPPORTED,
+                         "the codec 'transpose' is not read behind 'numcodecs.delta' or 'numcodecs.packbits'");
+    }
     memcpy(before, layout->axes, sizeof(before));
     for (int i = 0; i < layout->ndim; i++) {
         layout->axes[i] = before[order[i]];

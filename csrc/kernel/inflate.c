@@ -236,3 +236,7 @@ int vczi_inflate_unsized(vczi_span_t in, int format, size_t max_nbytes, int whic
 uint32_t vczi_crc32(vczi_span_t in) {
     return in.nbytes == 0 ? 0 : (uint32_t) crc32_z(0, in.data, in.nbytes);
 }
+
+uint32_t vczi_adler32(vczi_span_t in) {
+    return in.nbytes == 0 ? 1 : (uint32_t) adler32_z(1, in.data, in.nbytes);
+}

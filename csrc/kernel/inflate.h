@@ -23,4 +23,7 @@ int vczi_inflate_unsized(vczi_span_t in, int format, size_t max_nbytes, int whic
 /* CRC-32 as zip and gzip have it. */
 uint32_t vczi_crc32(vczi_span_t in);
 
+/* Adler-32 as zlib has it. */
+uint32_t vczi_adler32(vczi_span_t in);
+
 #endif

@@ -68,9 +68,14 @@ static bool is_vlen_filter(const vczi_json_t *filter) {
     return vczi_json_text_equals(id, "vlen-utf8") || vczi_json_text_equals(id, "vlen-bytes");
 }
 
-/* Codecs of numcodecs that turn objects into bytes or numbers, and that are not read here. */
+/* Texts as numbers: which is not read here either, but what it gives is known. */
+static bool is_categorize(const vczi_json_t *filter) {
+    return vczi_json_text_equals(vczi_json_member(filter, "id"), "categorize");
+}
+
+/* Codecs of numcodecs whose items may be any objects: of no type that an array here can have. */
 static bool is_other_object_filter(const vczi_json_t *filter) {
-    static const char *const ids[] = {"vlen-array", "pickle", "json2", "json", "msgpack2", "msgpack", "categorize"};
+    static const char *const ids[] = {"vlen-array", "pickle", "json2", "json", "msgpack2", "msgpack"};
     const vczi_json_t *id = vczi_json_member(filter, "id");
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         if (vczi_json_text_equals(id, ids[i])) {
@@ -109,7 +114,7 @@ static int find_object_filter(vczi_document_t *doc, const vczi_json_t *filters, 
             return vczi_fail(VCZC_ERR_UNSUPPORTED, "%s: object codec '%.*s' is not read", what, (int) id.nbytes,
                              (const char *) id.data);
         }
-        if (is_vlen_filter(filter)) {
+        if (is_vlen_filter(filter) || is_categorize(filter)) {
             *place = i;
             nfound++;
         }
@@ -119,7 +124,7 @@ static int find_object_filter(vczi_document_t *doc, const vczi_json_t *filters, 
                          nfound);
     }
     const vczi_json_t *id = vczi_json_member(vczi_json_item(filters, *place), "id");
-    doc->dtype.kind = vczi_json_text_equals(id, "vlen-utf8") ? VCZC_VLEN_UTF8 : VCZC_VLEN_BYTES;
+    doc->dtype.kind = vczi_json_text_equals(id, "vlen-bytes") ? VCZC_VLEN_BYTES : VCZC_VLEN_UTF8;
     return 0;
 }
 
