@@ -22,7 +22,7 @@ from vczc.libvczc cimport (
     vczc_list_fn,
 )
 
-from vczc.errors import remember_cause
+from vczc.errors import UndecodableError, remember_cause
 
 
 def open_mapping(mapping, str name not None, *, bint prefer_consolidated=False):
@@ -211,9 +211,15 @@ cdef void close(void *user) noexcept with gil:
 cdef int failed(object error) noexcept:
     """The reason for libvczc, and the exception for whoever waits in Python."""
     cdef int code = VCZC_ERR_STORE
+    cdef bytes reason
     try:
         if isinstance(error, MemoryError):
             code = VCZC_ERR_NO_MEMORY
+        if isinstance(error, UndecodableError):  # told as what it is, and its cause with it
+            reason = str(error).encode("utf-8", "replace")[:160]
+            if error.__cause__ is not None:
+                remember_cause(reason.decode("utf-8", "replace"), error.__cause__)
+            return set_error(VCZC_ERR_CORRUPT, reason)
         # One line, short enough for libvczc to keep whole: the exception is found by it again.
         line = " ".join(f"{type(error).__name__}: {error}".split())
         reason = line.encode("utf-8", "replace")[:160]

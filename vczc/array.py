@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, cast
 
 import numpy as np
 
 from vczc import _core, metadata, selection
 from vczc.blocks import Blocks
+from vczc.errors import UnsupportedError
 from vczc.reading import read_box, read_orthogonal
 
 if TYPE_CHECKING:
@@ -66,17 +67,26 @@ class Array(_core.Array):
     _options: Options
 
     def __new__(cls, store: Store, path: str, options: Options) -> Self:
-        self = super().__new__(
+        try:
+            self = cls._on(store._handle, path, options)
+        except UnsupportedError as refusal:
+            from vczc import fallback
+
+            return cast("Self", fallback.open_array(store, path, options, refusal))
+        self._store = store
+        self._options = options
+        return self
+
+    @classmethod
+    def _on(cls, handle: _core.Store, path: str, options: Options) -> Self:
+        return super().__new__(
             cls,
-            store._handle,
+            handle,
             path,
             missing_is_error=options.missing == "error",
             max_chunk_nbytes=options.max_chunk_bytes or 0,
             text_as=options.strings,
         )
-        self._store = store
-        self._options = options
-        return self
 
     # What it is
 

@@ -71,6 +71,11 @@ class CorruptChunkError(Error, ValueError):
     """Stored bytes that do not decode to what the metadata says."""
 
 
+class UndecodableError(CorruptChunkError):
+    """What a store of our own raises for a chunk that it had to decode and could not: the reader
+    raises a CorruptChunkError with the place, and the cause of this one."""
+
+
 class BufferError(Error, ValueError):
     """`out` is too small, read-only, not contiguous, or of another type."""
 

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 # Codecs of format 3 that turn bytes into fewer bytes.
 _COMPRESSORS = frozenset({"blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"})
-_TO_BYTES = frozenset({"bytes", "sharding_indexed", "vlen-bytes", "vlen-utf8", "packbits"})
+_TO_BYTES = frozenset(
+    {
+        *("bytes", "sharding_indexed", "vlen-bytes", "vlen-utf8", "packbits"),
+        *("numcodecs.pcodec", "numcodecs.zfpy"),
+    }
+)
 
 
 class ArrayMetadata(NamedTuple):
