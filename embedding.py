@@ -117,7 +117,7 @@ def _localiser(command: list[str]) -> list[str] | None:
 
 
 def _link_shared(compiler: Any, command: list[str], objects: list[Path], shared: Path) -> None:
-    link = [*command, *map(str, objects), "-o", str(shared), "-pthread"]
+    link = [*command, *map(str, objects), "-o", str(shared), "-pthread", "-lm"]
     link += shlex.split(os.environ.get("LDFLAGS", ""))
     if sys.platform == "darwin":
         link += ["-dynamiclib", f"-Wl,-install_name,{names().soname}"]
@@ -145,12 +145,19 @@ def _link_dll(compiler: Any, objects: list[Path], shared: Path) -> None:
 def _write_descriptions(called: Names, folder: Path) -> list[Path]:
     """vczc.pc and the CMake package: both find the rest from where they lie themselves."""
     version = native.version()
+    maths = "" if sys.platform == "win32" else "-lm"
     values = {
         "VERSION": version,
         "MAJOR": version.partition(".")[0],
-        "STATIC": called.static,
-        "SHARED": called.shared,
-        "IMPORT": called.imports,
+        "STATIC": f"lib/{called.static}",
+        "SHARED": f"lib/{called.shared}",
+        "IMPORT": f"lib/{called.imports}",
+        "LIBDIR": "lib",
+        "INCLUDEDIR": "include",
+        "PC_UP": "../..",
+        "CMAKE_UP": "../../..",
+        "PRIVATE_LIBS": maths,
+        "SYSTEM_LIBS": maths,
         "SONAME": called.soname,
         "RPATH": "" if sys.platform == "win32" else " -Wl,-rpath,${libdir}",
         "POINTER_NBYTES": str(struct.calcsize("P")),

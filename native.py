@@ -32,11 +32,17 @@ def include_dirs() -> tuple[Path, ...]:
     return tuple(sorted(folders))
 
 
+def own_sources() -> list[Path]:
+    """The files that csrc/SOURCES lists."""
+    lines = (CSRC / "SOURCES").read_text(encoding="utf-8").splitlines()
+    return [CSRC / line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
 def own_group() -> Group:
     """The sources of libvczc itself; those of another platform or processor compile to nothing."""
     return Group(
         "vczc",
-        tuple(sorted(CSRC.glob("*/*.c"))),
+        tuple(own_sources()),
         include_dirs(),
         vendored.public_include_dirs(),
         defines=(("VCZC_BUILD", "1"),),

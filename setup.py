@@ -70,7 +70,7 @@ def link_flags(name: str, compiler_type: str, build_dir: Path) -> list[str]:
     script = native.write_if_changed(build_dir / f"{name}.map", text)
     # A program that embeds Python may bring another libvczc: keep to the one in here.
     own = "-Wl,-Bsymbolic-functions"
-    return ["-pthread", "-Wl,--gc-sections", own, f"-Wl,--version-script={script}"]
+    return ["-pthread", "-lm", "-Wl,--gc-sections", own, f"-Wl,--version-script={script}"]
 
 
 def extensions() -> list[Extension]:
@@ -149,7 +149,7 @@ class BuildExt(build_ext):
             assert Path(made[0]) == obj, (made, obj)
 
         objects = native.compile_groups(
-            [*vendored.groups(), native.own_group()],
+            [*vendored.decoders(), native.own_group()],
             folder,
             compile_one,
             suffix=compiler.obj_extension,

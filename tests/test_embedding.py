@@ -12,12 +12,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compiling import (
+    EXAMPLES,
+    ROOT,
+    SAMPLE,
+    STRICT,
+    block_c,
+    cc_flags,
+    check_block,
+    run,
+    shown_names,
+    tool,
+)
 
 import vczc
 
-ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = ROOT / "examples"
-SAMPLE = EXAMPLES / "sample.vcz.zip"
 LIBRARIES = Path(vczc.get_library_dir())
 STATIC = LIBRARIES / "libvczc.a"
 SHARED = LIBRARIES / ("libvczc.dylib" if sys.platform == "darwin" else "libvczc.so")
@@ -27,44 +36,15 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are those 
 HEADER = (Path(vczc.get_include()) / "vczc.h").read_text(encoding="utf-8")
 PUBLIC = set(re.findall(r"^VCZC_API[^;]*?\b(vczc_\w+)\(", HEADER, re.MULTILINE | re.DOTALL))
 
-STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-
-
-def tool(*names):
-    """The first of the programs that is here; without one, skip."""
-    for name in names:
-        if name and shutil.which(shlex.split(name)[0]):
-            return shlex.split(name)
-    pytest.skip(f"no {names[-1]} here")
-
 
 def needs_static():
     if not STATIC.is_file():
         pytest.skip("this build had no objcopy")
 
 
-def run(*command, **options):
-    words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, **options)
-    assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-def cc_flags(*options):
-    return shlex.split(run(sys.executable, "-m", "vczc.cli", "cc-flags", *options, cwd=ROOT))
-
-
 def compile_c(source, program, *flags):
     run(*tool(os.environ.get("CC"), "cc"), "-std=c99", *STRICT, source, *flags, "-o", program)
     return program
-
-
-def check_read_block(program, **options):
-    """examples/read_block.c says of the last chunk of the sample what Python says."""
-    block = vczc.open(SAMPLE)["call_genotype"].blocks[3, 2]
-    counts = (block == 0).sum(), (block > 0).sum(), (block < 0).sum()
-    expected = "reference {}, alternate {}, missing {}\n".format(*counts)
-    assert run(program, SAMPLE, 3, 2, **options) == expected
 
 
 def linked_libraries(program):
@@ -82,13 +62,13 @@ def test_c_by_cc_flags(tmp_path, way):
     if way == "static":
         needs_static()
     options = ["--static"] if way == "static" else []
-    program = compile_c(EXAMPLES / "read_block.c", tmp_path / "read_block", *cc_flags(*options))
-    check_read_block(program, cwd=tmp_path)
+    program = compile_c(block_c(tmp_path), tmp_path / "block", *cc_flags(*options))
+    check_block(program, cwd=tmp_path)
     assert ("libvczc" in linked_libraries(program)) == (way == "shared")
 
 
 def test_a_failure_is_told(tmp_path):
-    program = compile_c(EXAMPLES / "read_block.c", tmp_path / "read_block", *cc_flags())
+    program = compile_c(block_c(tmp_path), tmp_path / "block", *cc_flags())
     done = subprocess.run([program, SAMPLE, "9", "0"], capture_output=True, text=True)
     assert done.returncode == 1
     assert "call_genotype" in done.stderr
@@ -99,7 +79,7 @@ def test_c_by_pkg_config(tmp_path):
     env = {**os.environ, "PKG_CONFIG_PATH": str(LIBRARIES / "pkgconfig")}
     assert run(*found, "--modversion", "vczc", env=env).strip() == vczc.__version__
     flags = shlex.split(run(*found, "--cflags", "--libs", "vczc", env=env))
-    check_read_block(compile_c(EXAMPLES / "read_block.c", tmp_path / "read_block", *flags))
+    check_block(compile_c(block_c(tmp_path), tmp_path / "block", *flags))
 
 
 CMAKE = """
@@ -109,9 +89,9 @@ find_package(vczc {version} CONFIG REQUIRED)
 """
 
 PROGRAM = """
-add_executable(read_block {source})
-set_target_properties(read_block PROPERTIES C_STANDARD 99)
-target_link_libraries(read_block PRIVATE vczc::vczc)
+add_executable(block {source})
+set_target_properties(block PROPERTIES C_STANDARD 99)
+target_link_libraries(block PRIVATE vczc::vczc)
 """
 
 
@@ -129,14 +109,14 @@ def test_c_by_cmake(tmp_path, way):
     if way == "static":
         needs_static()
     text = CMAKE.format(language="C", version=vczc.__version__)
-    text += PROGRAM.format(source=EXAMPLES / "read_block.c")
+    text += PROGRAM.format(source=block_c(tmp_path))
     (tmp_path / "CMakeLists.txt").write_text(text)
     options = ["-Dvczc_USE_STATIC_LIBS=ON"] if way == "static" else []
     done = cmake(tmp_path, *options)
     assert done.returncode == 0, done.stderr
     run("cmake", "--build", tmp_path / "build")
-    program = tmp_path / "build" / "read_block"
-    check_read_block(program)
+    program = tmp_path / "build" / "block"
+    check_block(program)
     assert ("libvczc" in linked_libraries(program)) == (way == "shared")
 
 
@@ -213,16 +193,9 @@ def test_a_program_may_bring_its_own_decoders(tmp_path, way):
     compiler = tool(os.environ.get("CC"), "cc")
     flags = cc_flags(*["--static"] if way == "static" else [])
     # -rdynamic: a shared library could then take them for its own.
-    command = [*compiler, "-w", "-fno-builtin", "-rdynamic", EXAMPLES / "read_block.c", own]
+    command = [*compiler, "-w", "-fno-builtin", "-rdynamic", block_c(tmp_path), own]
     run(*command, *flags, "-o", tmp_path / "program")
-    check_read_block(tmp_path / "program")
-
-
-def shown_names(path, *options):
-    lines = run(*tool("nm"), "-g", "-P", *options, path).splitlines()
-    names = [line.split() for line in lines if line and not line.endswith(":")]
-    names = [words[0].partition("@")[0] for words in names if words[1] not in "UwvA"]
-    return {name.removeprefix("_") if sys.platform == "darwin" else name for name in names}
+    check_block(tmp_path / "program")
 
 
 def test_names_of_the_shared_library():
@@ -240,7 +213,8 @@ def test_the_shared_library_asks_for_libc_alone():
     said = run(*tool("readelf"), "-d", SHARED)
     assert "Library soname: [libvczc.so]" in said
     needed = re.findall(r"NEEDED.*\[(.*?)\]", said)
-    assert [name for name in needed if not name.startswith(("libc.", "libpthread.", "ld-"))] == []
+    system = ("libc.", "libm.", "libpthread.", "ld-")
+    assert [name for name in needed if not name.startswith(system)] == []
 
 
 # ---- Cython

@@ -2,7 +2,8 @@
 # Copyright (c) The vczc developers
 """Third-party C sources: where they come from, and how each of them is compiled.
 
-`obtain` puts them into this folder; `groups` describes them to whoever compiles (native.py).
+`obtain` puts them into this folder; `decoders` describes to whoever compiles (native.py) what the
+library needs of them, as SOURCES lists it, and `groups` what the C tests need.
 Standard library only, as the build of a wheel runs it.
 """
 
@@ -18,7 +19,7 @@ import sysconfig
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
@@ -213,16 +214,78 @@ def is_x86() -> bool:
     return sysconfig.get_platform().endswith(("x86_64", "amd64", "i686", "i386", "win32"))
 
 
+@dataclass
+class Library:
+    """One library of the list SOURCES: its sources are what libvczc needs of it."""
+
+    name: str
+    folder: Path
+    include_dirs: list[Path] = field(default_factory=list)
+    defines: list[tuple[str, str]] = field(default_factory=list)
+    portable: list[tuple[str, str]] = field(default_factory=list)  # where `assembly` is not for it
+    sources: list[Path] = field(default_factory=list)
+    assembly: list[Path] = field(default_factory=list)
+
+    def group(self, *, assembly: bool) -> Group:
+        sources = [*self.sources, *(self.assembly if assembly else [])]
+        defines = [*self.defines, *([] if assembly else self.portable)]
+        return Group(self.name, tuple(sources), tuple(self.include_dirs), defines=tuple(defines))
+
+
+def listed() -> dict[str, Library]:
+    """What SOURCES says, by the name of the library."""
+    found: dict[str, Library] = {}
+    for line in (HERE / "SOURCES").read_text(encoding="utf-8").splitlines():
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if words[0] == "library":
+            library = found[words[1]] = Library(words[1], HERE / words[2])
+        elif words[0] in ("define", "portable"):
+            name, _, value = words[1].partition("=")
+            defines = library.defines if words[0] == "define" else library.portable
+            defines.append((name, value))
+        else:
+            lists = {"include": library.include_dirs, "source": library.sources}
+            lists["assembly"] = library.assembly
+            lists[words[0]].append(library.folder / words[1])
+    return found
+
+
+def has_assembly(x86: bool) -> bool:
+    """Whether the assembly of the list is for the target, x86 or not."""
+    return x86 and sys.maxsize > 1 << 32 and sys.platform in ("linux", "darwin")
+
+
 def public_include_dirs() -> tuple[Path, ...]:
-    """Folders of the headers that libvczc includes: blosc.h, zstd.h, lz4.h, zlib.h, yyjson.h."""
-    blosc = HERE / "c-blosc"
-    return (blosc / "blosc", blosc / ZSTD, blosc / LZ4, blosc / ZLIB, HERE / "yyjson")
+    """Folders of the headers that libvczc includes, and of blosc.h for the tests."""
+    own = [path for library in listed().values() for path in library.include_dirs]
+    return (HERE / "c-blosc" / "blosc", *own)
+
+
+def decoders(*, x86: bool | None = None) -> list[Group]:
+    """What libvczc is linked with, once `obtain` has run; for this machine, or as `x86` says."""
+    assembly = has_assembly(is_x86() if x86 is None else x86)
+    return [library.group(assembly=assembly) for library in listed().values()]
 
 
 def groups(*, x86: bool | None = None) -> list[Group]:
-    """Everything that is compiled, once `obtain` has run; for this machine, or as `x86` says."""
+    """The decoders, and c-blosc and the encoders, which the C tests make their data with."""
     x86 = is_x86() if x86 is None else x86
-    return [*_blosc_groups(x86), _lz4_group(), _zlib_group(), _zstd_group(x86), _yyjson_group()]
+    made = {group.name: group for group in decoders(x86=x86)}
+    for name, patterns in ENCODERS.items():
+        group, root = made[name], listed()[name].folder
+        more = {path for pattern in patterns for path in root.glob(pattern)} - set(group.sources)
+        made[name] = replace(group, sources=(*group.sources, *sorted(more)))
+    return [*_blosc_groups(x86), *made.values()]
+
+
+# What c-blosc needs of a library beside its decoder.
+ENCODERS = {
+    "zstd": ("common/*.c", "compress/*.c"),
+    "lz4": ("lz4hc.c",),
+    "zlib": ("[cdtu]*.c",),
+}
 
 
 def _blosc_groups(x86: bool) -> list[Group]:
@@ -241,40 +304,6 @@ def _blosc_groups(x86: bool) -> list[Group]:
         flags = (msvc_flag,) if msvc_flag else ()
         made.append(Group(f"c-blosc-{name}", files, (source,), (), (), (gcc_flag,), flags))
     return made
-
-
-def _lz4_group() -> Group:
-    root = HERE / "c-blosc" / LZ4
-    # Without this lz4.h makes its functions visible, whatever the compiler is told.
-    defines = (("LZ4LIB_VISIBILITY", ""),)
-    return Group("lz4", (root / "lz4.c", root / "lz4hc.c"), (root,), defines=defines)
-
-
-def _zlib_group() -> Group:
-    root = HERE / "c-blosc" / ZLIB
-    files = tuple(sorted(path for path in root.glob("*.c") if not path.name.startswith("gz")))
-    return Group("zlib", files, (root,))
-
-
-def _zstd_group(x86: bool) -> Group:
-    """Single-threaded (ZSTD_MULTITHREAD is not defined), without legacy formats."""
-    root = HERE / "c-blosc" / ZSTD
-    parts = ("common", "compress", "decompress")
-    files = [path for part in parts for path in root.glob(f"{part}/*.c")]
-    defines = [("ZSTD_LEGACY_SUPPORT", "0"), ("ZSTD_TRACE", "0"), ("XXH_NAMESPACE", "ZSTD_")]
-    defines += [("ZSTDLIB_VISIBLE", ""), ("ZSTDERRORLIB_VISIBLE", "")]
-    if x86 and sys.platform in ("linux", "darwin"):
-        files.append(root / "decompress" / "huf_decompress_amd64.S")
-    else:
-        defines.append(("ZSTD_DISABLE_ASM", "1"))
-    return Group("zstd", tuple(sorted(files)), (root, root / "common"), defines=tuple(defines))
-
-
-def _yyjson_group() -> Group:
-    root = HERE / "yyjson"
-    # No JSON pointers and patches. What is not standard stays: Zarr documents may hold a bare NaN.
-    defines = (("YYJSON_DISABLE_UTILS", "1"), ("yyjson_api", ""))  # as LZ4LIB_VISIBILITY
-    return Group("yyjson", (root / "yyjson.c",), (root,), defines=defines)
 
 
 if __name__ == "__main__":

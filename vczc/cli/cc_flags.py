@@ -43,4 +43,4 @@ def static_libs(folder: Path) -> list[str]:
     if not library.is_file():
         why = f"this build of vczc has no {library.name}"
         raise click.ClickException(why)
-    return [str(library)] if windows else [str(library), "-pthread"]
+    return [str(library)] if windows else [str(library), "-pthread", "-lm"]

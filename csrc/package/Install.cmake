@@ -1,0 +1,47 @@
+# What `cmake --install` puts where. The descriptions find the rest from where they lie themselves.
+
+set(installed "")
+if(VCZC_SHARED)
+  list(APPEND installed vczc_shared)
+  set(SHARED "${CMAKE_SHARED_LIBRARY_PREFIX}vczc${CMAKE_SHARED_LIBRARY_SUFFIX}")
+  if(WIN32)
+    set(SONAME "${SHARED}")
+    set(IMPORT "${CMAKE_INSTALL_LIBDIR}/${CMAKE_IMPORT_LIBRARY_PREFIX}vczc${CMAKE_IMPORT_LIBRARY_SUFFIX}")
+    set(SHARED "${CMAKE_INSTALL_BINDIR}/${SHARED}")
+  else()
+    set(SONAME "${SHARED}.${PROJECT_VERSION_MAJOR}")
+    if(APPLE)
+      set(SONAME "@rpath/libvczc.${PROJECT_VERSION_MAJOR}.dylib")
+    endif()
+    set(SHARED "${CMAKE_INSTALL_LIBDIR}/${SHARED}")
+  endif()
+endif()
+if(VCZC_STATIC)
+  list(APPEND installed vczc_static)
+  get_target_property(STATIC vczc_static OUTPUT_NAME)
+  set(STATIC "${CMAKE_INSTALL_LIBDIR}/${CMAKE_STATIC_LIBRARY_PREFIX}${STATIC}${CMAKE_STATIC_LIBRARY_SUFFIX}")
+endif()
+install(TARGETS ${installed}
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(FILES include/vczc.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+
+set(VERSION ${PROJECT_VERSION})
+set(MAJOR ${PROJECT_VERSION_MAJOR})
+set(POINTER_NBYTES ${CMAKE_SIZEOF_VOID_P})
+set(LIBDIR "${CMAKE_INSTALL_LIBDIR}")
+set(INCLUDEDIR "${CMAKE_INSTALL_INCLUDEDIR}")
+set(RPATH "")
+list(JOIN system_link " " PRIVATE_LIBS)
+set(SYSTEM_LIBS "${system_link}")
+# From LIBDIR/pkgconfig and LIBDIR/cmake/vczc up to the prefix.
+string(REGEX REPLACE "[^/]+" ".." up "${CMAKE_INSTALL_LIBDIR}")
+set(PC_UP "../${up}")
+set(CMAKE_UP "../../${up}")
+configure_file(package/vczc.pc.in vczc.pc @ONLY)
+configure_file(package/vczcConfig.cmake.in vczcConfig.cmake @ONLY)
+configure_file(package/vczcConfigVersion.cmake.in vczcConfigVersion.cmake @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/vczc.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/vczcConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/vczcConfigVersion.cmake"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/vczc")
