@@ -3,7 +3,7 @@
 """libvczc as one file: vczc.c, which with vczc.h is all that a program needs to compile.
 
 The headers come first, once each, then the sources of csrc/SOURCES. Names that a source keeps to
-itself (statics, types, constants, macros) get that file's name in front, so that no two files clash
+itself (static ones, types, constants, macros) get that file's name in front, so that no two files clash
 and none clashes with what a system header brings. What is internal becomes static, unless the C
 tests, which call it, define VCZI_PRIVATE. yyjson is included; zstd, lz4 and zlib are the system's,
 or (bundled) included too, under names of our own.
@@ -26,7 +26,7 @@ TOKEN = re.compile(
 )
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"].*$', re.MULTILINE)
 DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
-FEATURE_MACRO = re.compile(r"_[A-Z]\w*|WIN32_LEAN_AND_MEAN|ZLIB_CONST")
+FEATURE_MACRO = re.compile(r"_[A-Z]\w*|WIN32_LEAN_AND_MEAN|ZLIB_CONST|ZSTD_STATIC_LINKING_ONLY")
 SYSTEM_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<", re.MULTILINE)
 CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b")
 EMPTY_CONDITIONAL = re.compile(
@@ -184,7 +184,7 @@ def _lines_kept(text: str, keep: Callable[[str], bool]) -> str:
 
 
 def _local_names(text: str) -> set[str]:
-    """Statics, types, tags, constants and macros that a source defines at the level of the file."""
+    """Static names, types, tags, constants and macros that a source defines at the level of the file."""
     names = set(DEFINE.findall(text))
     code = re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", "", _without_comments(text), flags=re.MULTILINE)
     tokens = [token for token in tokens_of(code) if token.kind != "space"]

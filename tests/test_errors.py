@@ -36,6 +36,7 @@ CLASSES = {
     "CORRUPT": vczc.CorruptChunkError,
     "MISSING_CHUNK": vczc.StoreError,
     "INTERNAL": vczc.Error,
+    "CANCELLED": vczc.Error,
 }
 PUBLIC = [
     vczc.Error,

@@ -106,6 +106,7 @@ CLASSES: dict[int, type[Exception]] = {
     -10: CorruptChunkError,
     -11: StoreError,
     -12: Error,
+    -13: Error,
 }
 
 # Exceptions of a caller's own storage, by the reason that libvczc was told; the thread that raised

@@ -29,6 +29,7 @@ cdef extern from "vczc.h" nogil:
         VCZC_ERR_CORRUPT
         VCZC_ERR_MISSING_CHUNK
         VCZC_ERR_INTERNAL
+        VCZC_ERR_CANCELLED
         VCZC_ERR_LAST
 
     const char *vczc_strerror(int code) noexcept
@@ -51,6 +52,15 @@ cdef extern from "vczc.h" nogil:
     void *vczc_buffer_alloc(size_t nbytes) noexcept
     void vczc_buffer_free(void *buffer, size_t nbytes) noexcept
     void vczc_set_buffer_pool(size_t nbytes) noexcept
+
+    ctypedef struct vczc_allocator_t:
+        size_t struct_nbytes
+        void *(*alloc)(void *user, size_t nbytes) noexcept nogil
+        void *(*resize)(void *user, void *memory, size_t nbytes) noexcept nogil
+        void (*release)(void *user, void *memory) noexcept nogil
+        void *user
+
+    int vczc_set_allocator(const vczc_allocator_t *allocator) noexcept
     int vczc_get_threads() noexcept
 
     # Stores
@@ -141,6 +151,28 @@ cdef extern from "vczc.h" nogil:
     void vczc_node_close(vczc_node_t *node) noexcept
     const vczc_node_info_t *vczc_node_info(const vczc_node_t *node) noexcept
 
+    enum:
+        VCZC_JSON_ABSENT
+        VCZC_JSON_NULL
+        VCZC_JSON_BOOL
+        VCZC_JSON_INTEGER
+        VCZC_JSON_REAL
+        VCZC_JSON_TEXT
+        VCZC_JSON_ARRAY
+        VCZC_JSON_OBJECT
+
+    int vczc_node_attr_type(const vczc_node_t *node, const char *key, int *type) noexcept
+    int vczc_node_attr_int(const vczc_node_t *node, const char *key, int64_t *value) noexcept
+    int vczc_node_attr_double(const vczc_node_t *node, const char *key, double *value) noexcept
+    int vczc_node_attr_text(
+        const vczc_node_t *node, const char *key, char **text, size_t *nbytes
+    ) noexcept
+    int vczc_node_attr_json(
+        const vczc_node_t *node, const char *key, char **text, size_t *nbytes
+    ) noexcept
+    int vczc_node_attr_keys(const vczc_node_t *node, vczc_list_fn tell, void *user) noexcept
+    void vczc_text_free(char *text) noexcept
+
     ctypedef int (*vczc_child_fn)(
         void *user, const char *name, size_t name_nbytes, int kind
     ) noexcept nogil
@@ -206,6 +238,7 @@ cdef extern from "vczc.h" nogil:
     ) noexcept
     void vczc_array_close(vczc_array_t *array) noexcept
     const vczc_array_info_t *vczc_array_info(const vczc_array_t *array) noexcept
+    const vczc_node_t *vczc_array_node(const vczc_array_t *array) noexcept
     const vczc_node_info_t *vczc_array_node_info(const vczc_array_t *array) noexcept
     int vczc_array_block_shape(
         const vczc_array_t *array, const int64_t *coords, int64_t *shape
@@ -293,3 +326,67 @@ cdef extern from "vczc.h" nogil:
     int vczc_array_read_bed(
         const vczc_array_t *array, const vczc_calls_t *calls, uint8_t *out
     ) noexcept
+
+    # Several blocks at once
+    ctypedef struct vczc_block_read_t:
+        const vczc_array_t *array
+        const int64_t *coords
+        void *out
+        size_t out_size
+        int status
+
+    ctypedef int (*vczc_progress_fn)(void *user, int64_t ndone, int64_t nblocks) noexcept nogil
+
+    ctypedef struct vczc_batch_options_t:
+        size_t struct_nbytes
+        vczc_progress_fn progress
+        void *user
+        int nthreads
+
+    int vczc_read_blocks(
+        vczc_block_read_t *reads, size_t nreads, const vczc_batch_options_t *options
+    ) noexcept
+
+    # Samples
+    ctypedef struct vczc_samples_t:
+        pass
+
+    int vczc_samples_open(vczc_samples_t **samples, vczc_store_t *store, const char *path) noexcept
+    void vczc_samples_close(vczc_samples_t *samples) noexcept
+    int64_t vczc_samples_count(const vczc_samples_t *samples) noexcept
+    const char *vczc_samples_id(const vczc_samples_t *samples, int64_t index) noexcept
+    int vczc_samples_find(const vczc_samples_t *samples, const char *id, int64_t *index) noexcept
+
+    # Regions of the genome
+    ctypedef struct vczc_regions_t:
+        pass
+
+    ctypedef struct vczc_interval_t:
+        int64_t contig
+        int64_t start
+        int64_t stop
+
+    ctypedef struct vczc_rows_t:
+        int64_t start
+        int64_t stop
+
+    enum:
+        VCZC_OVERLAP_RECORD
+        VCZC_OVERLAP_POS
+
+    int vczc_regions_open(vczc_regions_t **regions, vczc_store_t *store, const char *path) noexcept
+    void vczc_regions_close(vczc_regions_t *regions) noexcept
+    int64_t vczc_regions_ncontigs(const vczc_regions_t *regions) noexcept
+    const char *vczc_regions_contig(const vczc_regions_t *regions, int64_t contig) noexcept
+    int vczc_regions_parse(
+        const vczc_regions_t *regions, const char *text, vczc_interval_t *interval
+    ) noexcept
+    int vczc_regions_find(
+        const vczc_regions_t *regions, const char *text, int overlap, vczc_rows_t **ranges,
+        size_t *nranges,
+    ) noexcept
+    int vczc_regions_find_intervals(
+        const vczc_regions_t *regions, const vczc_interval_t *intervals, size_t nintervals,
+        int overlap, vczc_rows_t **ranges, size_t *nranges,
+    ) noexcept
+    void vczc_rows_free(vczc_rows_t *ranges) noexcept

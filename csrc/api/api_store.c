@@ -3,6 +3,7 @@
 /* Public functions of errors, threads, memory, stores and nodes. */
 #include "api_argument.h"
 #include "api_bytes.h"
+#include "mem.h"
 #include "node.h"
 #include "pages.h"
 #include "pool.h"
@@ -64,6 +65,23 @@ void vczc_buffer_free(void *buffer, size_t nbytes) {
 
 void vczc_set_buffer_pool(size_t nbytes) {
     vczi_pages_set_kept(nbytes);
+}
+
+int vczc_set_allocator(const vczc_allocator_t *allocator) {
+    if (allocator == NULL) {
+        return vczi_null_argument("allocator");
+    }
+    if (allocator->struct_nbytes < sizeof(*allocator)) {
+        return vczi_fail(VCZC_ERR_ARGUMENT, "struct_nbytes of the allocator is %zu; it must be its size",
+                         allocator->struct_nbytes);
+    }
+    if (allocator->alloc == NULL || allocator->resize == NULL || allocator->release == NULL) {
+        return vczi_null_argument("a function of the allocator");
+    }
+    if (!vczi_mem_set_allocator(allocator)) {
+        return vczi_fail(VCZC_ERR_ARGUMENT, "the allocator must be set once, before any memory is taken");
+    }
+    return 0;
 }
 
 static int check_flags(uint32_t flags) {

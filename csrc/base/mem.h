@@ -5,9 +5,11 @@
 #ifndef VCZI_MEM_H
 #define VCZI_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "compiler.h"
+#include "vczc.h"
 
 /* `nbytes` bytes (1 where 0 is asked for), not zeroed; free with vczi_free. */
 VCZI_NODISCARD void *vczi_alloc(size_t nbytes);
@@ -26,6 +28,9 @@ VCZI_NODISCARD char *vczi_copy_text(const char *text, size_t nbytes);
 
 /* NULL is nothing. */
 void vczi_free(void *memory);
+
+/* Take memory from it from now on. False where any has been taken, or one was set already. */
+bool vczi_mem_set_allocator(const vczc_allocator_t *allocator);
 
 /* `nbytes` bytes on a 64-byte border; free with vczi_free_aligned. */
 VCZI_NODISCARD void *vczi_alloc_aligned(size_t nbytes);

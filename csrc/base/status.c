@@ -49,6 +49,8 @@ const char *vczi_strerror(int code) {
             return "missing chunk";
         case VCZC_ERR_INTERNAL:
             return "internal error";
+        case VCZC_ERR_CANCELLED:
+            return "cancelled";
         default:
             return "unknown error";
     }

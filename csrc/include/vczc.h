@@ -59,18 +59,19 @@ enum {
     VCZC_ERR_ARGUMENT = -2,       /**< an argument makes no sense: NULL, a negative size, an unknown flag */
     VCZC_ERR_INDEX = -3,          /**< coordinates or a selection outside the array */
     VCZC_ERR_BUFFER = -4,         /**< the caller's buffer is too small */
-    VCZC_ERR_NOT_FOUND = -5,      /**< no such path, or no such key in the store */
+    VCZC_ERR_NOT_FOUND = -5,      /**< no such path, key, attribute, sample or contig */
     VCZC_ERR_STORE = -6,          /**< the store cannot be opened or read, or it changed under the reader */
     VCZC_ERR_NO_NODE = -7,        /**< no group or array of that name, or a node of the other kind */
     VCZC_ERR_METADATA = -8,       /**< metadata that is not valid Zarr */
     VCZC_ERR_UNSUPPORTED = -9,    /**< valid Zarr that vczc does not read */
     VCZC_ERR_CORRUPT = -10,       /**< stored bytes that do not decode to what the metadata says */
     VCZC_ERR_MISSING_CHUNK = -11, /**< a chunk is absent, and the array was opened with VCZC_MISSING_IS_ERROR */
-    VCZC_ERR_INTERNAL = -12       /**< a fault of vczc itself; please report it */
+    VCZC_ERR_INTERNAL = -12,      /**< a fault of vczc itself; please report it */
+    VCZC_ERR_CANCELLED = -13      /**< the caller's progress function asked for the end */
 };
 
 /** The lowest status code: every code is in [VCZC_ERR_LAST, -1]. */
-#define VCZC_ERR_LAST VCZC_ERR_INTERNAL
+#define VCZC_ERR_LAST VCZC_ERR_CANCELLED
 
 /** What a code means, in a few words. @return static text; "unknown error" for what is no code. @since 0.1 */
 VCZC_API const char *vczc_strerror(int code);
@@ -123,6 +124,24 @@ VCZC_API void vczc_buffer_free(void *buffer, size_t nbytes);
 /** How many bytes of freed buffers the process keeps for the next results: at first a sixteenth of the machine's
  * memory, 1 GiB at most; 0 for none. The system may take their content where it needs memory. @since 0.1 */
 VCZC_API void vczc_set_buffer_pool(size_t nbytes);
+
+/** The caller's own allocator. Called by several threads at once, and never while vczc holds a lock that a callback
+ * could want. */
+typedef struct {
+    size_t struct_nbytes;                                     /**< sizeof(vczc_allocator_t) of the caller's header */
+    void *(*alloc)(void *user, size_t nbytes);                /**< as malloc; nbytes is never 0 */
+    void *(*resize)(void *user, void *memory, size_t nbytes); /**< as realloc; memory is never NULL, nbytes never 0 */
+    void (*release)(void *user, void *memory);                /**< as free; memory is never NULL */
+    void *user;                                               /**< given to each of them */
+} vczc_allocator_t;
+
+/**
+ * Take all memory from `allocator`, which is copied, but for pages of vczc_buffer_alloc, maps of files, and what the
+ * C library takes for itself. To be called once, before any other function of the library: memory that was taken one
+ * way cannot be freed the other.
+ * @return 0, or VCZC_ERR_ARGUMENT where a function is NULL or memory has been taken already.  @since 0.1
+ */
+VCZC_API int vczc_set_allocator(const vczc_allocator_t *allocator);
 
 /* ---- Stores ---- */
 
@@ -267,6 +286,49 @@ VCZC_API void vczc_node_close(vczc_node_t *node);
 /** @return never NULL; borrowed. @since 0.1 */
 VCZC_API const vczc_node_info_t *vczc_node_info(const vczc_node_t *node);
 
+/** The type of a value of JSON. */
+enum {
+    VCZC_JSON_ABSENT = 0, /**< there is no such attribute */
+    VCZC_JSON_NULL = 1,
+    VCZC_JSON_BOOL = 2,
+    VCZC_JSON_INTEGER = 3,
+    VCZC_JSON_REAL = 4,
+    VCZC_JSON_TEXT = 5,
+    VCZC_JSON_ARRAY = 6,
+    VCZC_JSON_OBJECT = 7
+};
+
+/** The type of attribute `key`, VCZC_JSON_…, into *type. @return 0, or VCZC_ERR_ARGUMENT, _NO_MEMORY. @since 0.1 */
+VCZC_API int vczc_node_attr_type(const vczc_node_t *node, const char *key, int *type);
+
+/**
+ * Attribute `key` as an integer (a boolean is 0 or 1). *value is left alone on failure.
+ * @return 0, VCZC_ERR_NOT_FOUND where there is no such attribute, VCZC_ERR_METADATA where it is of another type or an
+ * integer too large, or _ARGUMENT, _NO_MEMORY.  @since 0.1
+ */
+VCZC_API int vczc_node_attr_int(const vczc_node_t *node, const char *key, int64_t *value);
+
+/** The same for any number; NaN and infinities too. @since 0.1 */
+VCZC_API int vczc_node_attr_double(const vczc_node_t *node, const char *key, double *value);
+
+/**
+ * Attribute `key`, which must be a text. *text is zero-terminated UTF-8, to be freed with vczc_text_free, and NULL on
+ * failure; its length goes to *nbytes unless that is NULL.
+ * @return as vczc_node_attr_int.  @since 0.1
+ */
+VCZC_API int vczc_node_attr_text(const vczc_node_t *node, const char *key, char **text, size_t *nbytes);
+
+/** Attribute `key`, whatever it is, as JSON text, for lists and objects; otherwise as vczc_node_attr_text. @since 0.1
+ */
+VCZC_API int vczc_node_attr_json(const vczc_node_t *node, const char *key, char **text, size_t *nbytes);
+
+/** Tell the keys of all attributes, in the order of the document. @return 0, what `tell` returned, or
+ * VCZC_ERR_ARGUMENT, _NO_MEMORY. @since 0.1 */
+VCZC_API int vczc_node_attr_keys(const vczc_node_t *node, vczc_list_fn tell, void *user);
+
+/** Free a text that vczc gave to be freed so. NULL is nothing. @since 0.1 */
+VCZC_API void vczc_text_free(char *text);
+
 /** Told one child of a group: its name (no slash, not zero-terminated) and VCZC_NODE_…; as vczc_list_fn. */
 typedef int (*vczc_child_fn)(void *user, const char *name, size_t name_nbytes, int kind);
 
@@ -298,11 +360,11 @@ enum {
     VCZC_FIXED_UTF32 = 14, /**< `U<n>`: n code points of 4 bytes, zeros at the end */
     VCZC_VLEN_UTF8 = 15,   /**< text of any length: read with vczc_array_read_strings */
     VCZC_VLEN_BYTES = 16,  /**< bytes of any length: likewise */
-    VCZC_COMPLEX64 = 17,   /**< two floats, the real part first. @since 0.2 */
-    VCZC_COMPLEX128 = 18,  /**< two doubles, the real part first. @since 0.2 */
-    VCZC_RAW = 19,         /**< `itemsize` bytes that mean nothing here. @since 0.2 */
-    VCZC_DATETIME64 = 20,  /**< int64, steps of info->time_unit since 1970; INT64_MIN is no time. @since 0.2 */
-    VCZC_TIMEDELTA64 = 21  /**< int64, steps of info->time_unit; INT64_MIN is no time. @since 0.2 */
+    VCZC_COMPLEX64 = 17,   /**< two floats, the real part first. @since 0.1 */
+    VCZC_COMPLEX128 = 18,  /**< two doubles, the real part first. @since 0.1 */
+    VCZC_RAW = 19,         /**< `itemsize` bytes that mean nothing here. @since 0.1 */
+    VCZC_DATETIME64 = 20,  /**< int64, steps of info->time_unit since 1970; INT64_MIN is no time. @since 0.1 */
+    VCZC_TIMEDELTA64 = 21  /**< int64, steps of info->time_unit; INT64_MIN is no time. @since 0.1 */
 };
 
 /** Flags of vczc_array_open_flags. */
@@ -330,8 +392,8 @@ typedef struct {
     int zarr_format;
     const char *path;
     const char *const *dims; /**< dimension names, or NULL; an item may be NULL */
-    const char *time_unit;   /**< of times: "D", "s", "ns" …, "generic" where there is none; else NULL. @since 0.2 */
-    int64_t time_scale;      /**< how many of those one step is; 0 where there is no unit. @since 0.2 */
+    const char *time_unit;   /**< of times: "D", "s", "ns" …, "generic" where there is none; else NULL. @since 0.1 */
+    int64_t time_scale;      /**< how many of those one step is; 0 where there is no unit. @since 0.1 */
 } vczc_array_info_t;
 
 /**
@@ -348,7 +410,10 @@ VCZC_API void vczc_array_close(vczc_array_t *array);
 /** @return never NULL; borrowed. @since 0.1 */
 VCZC_API const vczc_array_info_t *vczc_array_info(const vczc_array_t *array);
 
-/** The node that the array was opened from: its documents. Borrowed. @since 0.1 */
+/** The node that the array was opened from, for its attributes: borrowed, and not to be closed. @since 0.1 */
+VCZC_API const vczc_node_t *vczc_array_node(const vczc_array_t *array);
+
+/** The documents of that node. Borrowed. @since 0.1 */
 VCZC_API const vczc_node_info_t *vczc_array_node_info(const vczc_array_t *array);
 
 /**
@@ -436,7 +501,7 @@ VCZC_API int vczc_prefetch_block(const vczc_array_t *array, const int64_t *coord
  * and undefined on failure. Large requests are shared among as many threads as vczc_set_threads says. */
 
 /** Calls in memory: allele k of sample j at variant i lies i * strides[0] + j * strides[1] + k * strides[2] bytes
- * behind `data`. @since 0.2 */
+ * behind `data`. @since 0.1 */
 typedef struct {
     const void *data;
     int dtype;          /**< VCZC_INT8 to VCZC_UINT64, in native byte order, of any alignment */
@@ -445,7 +510,7 @@ typedef struct {
 } vczc_genotypes_t;
 
 /** Which calls of an array; where it is NULL, or zeroed, all of them. Numbers may come in any order and more than once;
- * variants in ascending order, and samples chunk by chunk, are read fastest. @since 0.2 */
+ * variants in ascending order, and samples chunk by chunk, are read fastest. @since 0.1 */
 typedef struct {
     const int64_t *variants; /**< row numbers, or NULL: all */
     int64_t nvariants;
@@ -458,43 +523,169 @@ typedef struct {
  * How many alleles of each call are not the reference, to (i, j) at out + i * out_strides[0] + j * out_strides[1]; -1,
  * as a float NaN, where the call is missing. `dtype` is that of `out`: VCZC_INT8 to VCZC_INT64, VCZC_FLOAT32 or
  * VCZC_FLOAT64. `out` does not overlap the genotypes, nor its items one another.
- * @return 0, or VCZC_ERR_ARGUMENT (also for a ploidy whose dosages do not fit `dtype`), _NO_MEMORY.  @since 0.2
+ * @return 0, or VCZC_ERR_ARGUMENT (also for a ploidy whose dosages do not fit `dtype`), _NO_MEMORY.  @since 0.1
  */
 VCZC_API int vczc_genotype_dosage(const vczc_genotypes_t *genotypes, int dtype, void *out, const int64_t *out_strides);
 
 /**
  * How often each of alleles 0 to nalleles - 1 occurs at each variant: variants x nalleles items in C order. Missing and
  * fill are not counted; alleles of calls that are missing in part are.
- * @return 0, or VCZC_ERR_ARGUMENT (also where there is an allele that is not below nalleles), _NO_MEMORY.  @since 0.2
+ * @return 0, or VCZC_ERR_ARGUMENT (also where there is an allele that is not below nalleles), _NO_MEMORY.  @since 0.1
  */
 VCZC_API int vczc_genotype_allele_counts(const vczc_genotypes_t *genotypes, int64_t nalleles, int32_t *out);
 
 /** How many calls are missing at each variant, and of each sample; either output may be NULL.
- * @return 0, or VCZC_ERR_ARGUMENT, _NO_MEMORY.  @since 0.2 */
+ * @return 0, or VCZC_ERR_ARGUMENT, _NO_MEMORY.  @since 0.1 */
 VCZC_API int vczc_genotype_missing(const vczc_genotypes_t *genotypes, int64_t *of_variants, int64_t *of_samples);
 
 /**
  * The calls as rows of a PLINK 1 .bed file, without its three bytes of head: for each variant (samples + 3) / 4 bytes,
  * four samples a byte, the first in the lowest bits, zeros behind the last. A1 is every allele but the reference: 0 for
  * two of these, 2 for one, 3 for two references, 1 for a missing call. A call of one allele counts it twice.
- * @return 0, or VCZC_ERR_ARGUMENT (also for a ploidy above 2), _NO_MEMORY.  @since 0.2
+ * @return 0, or VCZC_ERR_ARGUMENT (also for a ploidy above 2), _NO_MEMORY.  @since 0.1
  */
 VCZC_API int vczc_genotype_bed(const vczc_genotypes_t *genotypes, uint8_t *out);
 
 /** The same four of an array of genotypes (integers, with axes of variants, samples and ploidy), decoded no further
  * than is needed, and never more of it at a time than a chunk, or some megabytes, for each thread.
- * @return as above, or VCZC_ERR_INDEX for a number that is not in the array, or as vczc_array_read_region. @since 0.2
+ * @return as above, or VCZC_ERR_INDEX for a number that is not in the array, or as vczc_array_read_region. @since 0.1
  */
 VCZC_API int vczc_array_read_dosage(const vczc_array_t *array, const vczc_calls_t *calls, int dtype, void *out,
                                     const int64_t *out_strides);
-/** See vczc_genotype_allele_counts and vczc_array_read_dosage. @since 0.2 */
+/** See vczc_genotype_allele_counts and vczc_array_read_dosage. @since 0.1 */
 VCZC_API int vczc_array_read_allele_counts(const vczc_array_t *array, const vczc_calls_t *calls, int64_t nalleles,
                                            int32_t *out);
-/** See vczc_genotype_missing and vczc_array_read_dosage. @since 0.2 */
+/** See vczc_genotype_missing and vczc_array_read_dosage. @since 0.1 */
 VCZC_API int vczc_array_read_missing(const vczc_array_t *array, const vczc_calls_t *calls, int64_t *of_variants,
                                      int64_t *of_samples);
-/** See vczc_genotype_bed and vczc_array_read_dosage. @since 0.2 */
+/** See vczc_genotype_bed and vczc_array_read_dosage. @since 0.1 */
 VCZC_API int vczc_array_read_bed(const vczc_array_t *array, const vczc_calls_t *calls, uint8_t *out);
+
+/* ---- Several blocks at once ---- */
+
+/** One block of vczc_read_blocks. Its size never changes. */
+typedef struct {
+    const vczc_array_t *array; /**< the blocks of one call may be of several arrays */
+    const int64_t *coords;     /**< as of vczc_array_read_block */
+    void *out;                 /**< the caller's; no two may overlap */
+    size_t out_size;
+    int status; /**< written: 0, or the failure of this block */
+} vczc_block_read_t;
+
+/** Told how many blocks of a call are done: a non-zero result cancels those that have not begun. Called by the thread
+ * that made the call, and by no other, so that it needs no lock; last when all are done. */
+typedef int (*vczc_progress_fn)(void *user, int64_t ndone, int64_t nblocks);
+
+/** How to read several blocks. Zero what you do not set: fields may be added at the end. */
+typedef struct {
+    size_t struct_nbytes;      /**< sizeof(vczc_batch_options_t) of the caller's header */
+    vczc_progress_fn progress; /**< may be NULL */
+    void *user;                /**< for `progress` */
+    int nthreads;              /**< the calling one included; 0: as vczc_set_threads says */
+} vczc_batch_options_t;
+
+/**
+ * Read `nreads` blocks, each as vczc_array_read_block, with several threads, in about the order given. A block that
+ * fails does not keep the others from being read: its status says so. `options` may be NULL.
+ * To read ahead, ask for the next few blocks in another thread while working on the last ones.
+ * @return 0, the failure of the first block of `reads` that failed (vczc_error_detail is of it),
+ * VCZC_ERR_CANCELLED (which is also the status of the blocks that were not begun), or VCZC_ERR_ARGUMENT, before
+ * anything is read.  @since 0.1
+ */
+VCZC_API int vczc_read_blocks(vczc_block_read_t *reads, size_t nreads, const vczc_batch_options_t *options);
+
+/* ---- Samples ---- */
+
+/** The samples of a VCZ, by id. */
+typedef struct vczc_samples vczc_samples_t;
+
+/**
+ * Read the ids of the VCZ whose group is at `path` ("" is the root): its array sample_id. The handle holds them, and
+ * nothing of the store.
+ * @return 0, VCZC_ERR_NO_NODE where there is no sample_id, VCZC_ERR_METADATA where it holds no texts, or as
+ * vczc_array_read_strings.  @since 0.1
+ */
+VCZC_API int vczc_samples_open(vczc_samples_t **samples, vczc_store_t *store, const char *path);
+
+/** NULL is nothing. @since 0.1 */
+VCZC_API void vczc_samples_close(vczc_samples_t *samples);
+
+/** How many there are. @since 0.1 */
+VCZC_API int64_t vczc_samples_count(const vczc_samples_t *samples);
+
+/** The id of sample `index`: zero-terminated, borrowed; "" of one that was removed; NULL outside. @since 0.1 */
+VCZC_API const char *vczc_samples_id(const vczc_samples_t *samples, int64_t index);
+
+/** The index of the sample `id` into *index, -1 on failure. A removed sample, whose id is "", is never found.
+ * @return 0, VCZC_ERR_NOT_FOUND, or VCZC_ERR_METADATA where two samples have this id. @since 0.1 */
+VCZC_API int vczc_samples_find(const vczc_samples_t *samples, const char *id, int64_t *index);
+
+/* ---- Regions of the genome ---- */
+
+/** What finds the rows of a region in a VCZ. */
+typedef struct vczc_regions vczc_regions_t;
+
+/** Positions of a contig: 1-based, both ends belong to it. Its size never changes. */
+typedef struct {
+    int64_t contig; /**< index of contig_id */
+    int64_t start;  /**< 0 or more: 0 is a telomere */
+    int64_t stop;   /**< at most 2^62, which is the end of every contig */
+} vczc_interval_t;
+
+/** Rows [start, stop) along the variants axis. Its size never changes. */
+typedef struct {
+    int64_t start;
+    int64_t stop;
+} vczc_rows_t;
+
+/** When a record overlaps a region. */
+enum {
+    VCZC_OVERLAP_RECORD = 0, /**< any base of its reference allele lies in it: as `bcftools view -r` */
+    VCZC_OVERLAP_POS = 1     /**< its position lies in it: as `bcftools view -t` */
+};
+
+/**
+ * Read what regions are found by in the VCZ whose group is at `path` ("" is the root): contig_id, variant_contig,
+ * variant_position, and where records end: variant_length, else the first of variant_allele and variant_END. A summary
+ * of them is kept, and the arrays stay open. A region_index of the store is not needed, and not believed: it may be
+ * stale.
+ * @return 0, VCZC_ERR_NO_NODE where an array is missing, VCZC_ERR_METADATA where one is not what it should be, or as
+ * vczc_array_read_block.  @since 0.1
+ */
+VCZC_API int vczc_regions_open(vczc_regions_t **regions, vczc_store_t *store, const char *path);
+
+/** NULL is nothing. @since 0.1 */
+VCZC_API void vczc_regions_close(vczc_regions_t *regions);
+
+/** The number of contigs. @since 0.1 */
+VCZC_API int64_t vczc_regions_ncontigs(const vczc_regions_t *regions);
+
+/** The id of a contig: zero-terminated, borrowed; NULL outside. @since 0.1 */
+VCZC_API const char *vczc_regions_contig(const vczc_regions_t *regions, int64_t contig);
+
+/**
+ * One region, as bcftools writes it, into an interval: `contig`, `contig:pos`, `contig:from-` or `contig:from-to`, both
+ * ends included; numbers may have commas. A contig's whole name is looked up before the text is split at a colon.
+ * @return 0, VCZC_ERR_NOT_FOUND where there is no such contig, VCZC_ERR_ARGUMENT where it is no region.  @since 0.1
+ */
+VCZC_API int vczc_regions_parse(const vczc_regions_t *regions, const char *text, vczc_interval_t *interval);
+
+/**
+ * The rows that overlap a region, or several with commas between them, as ranges that ascend and do not touch: no row
+ * is given twice, and positions need not be sorted. *ranges is to be freed with vczc_rows_free; NULL on failure.
+ * `overlap` is VCZC_OVERLAP_….
+ * @return 0 (with *nranges 0 where nothing overlaps), or as vczc_regions_parse and vczc_array_read_block.  @since 0.1
+ */
+VCZC_API int vczc_regions_find(const vczc_regions_t *regions, const char *text, int overlap, vczc_rows_t **ranges,
+                               size_t *nranges);
+
+/** The same for intervals, in any order. @return also VCZC_ERR_INDEX for a contig that is not there, _ARGUMENT for
+ * an interval that ends before it begins. @since 0.1 */
+VCZC_API int vczc_regions_find_intervals(const vczc_regions_t *regions, const vczc_interval_t *intervals,
+                                         size_t nintervals, int overlap, vczc_rows_t **ranges, size_t *nranges);
+
+/** Free ranges that vczc gave. NULL is nothing. @since 0.1 */
+VCZC_API void vczc_rows_free(vczc_rows_t *ranges);
 
 #ifdef __cplusplus
 }

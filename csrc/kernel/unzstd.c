@@ -5,9 +5,13 @@
 
 #include <stdbool.h>
 #include <string.h>
+#ifndef ZSTD_STATIC_LINKING_ONLY
+#define ZSTD_STATIC_LINKING_ONLY /* ZSTD_customMem */
+#endif
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "mem.h"
 #include "status.h"
 
 /* What the output of a frame of unknown size begins with, beside a multiple of its input. */
@@ -20,8 +24,19 @@
 /* Of a block, raw (RFC 8878, section 3.1.1.2.4). */
 #define MAX_BLOCK_NBYTES ((size_t) 128 << 10)
 
+static void *zstd_alloc(void *user, size_t nbytes) {
+    (void) user;
+    return vczi_alloc(nbytes);
+}
+
+static void zstd_free(void *user, void *memory) {
+    (void) user;
+    vczi_free(memory);
+}
+
 static void *zstd_make(void) {
-    return ZSTD_createDCtx();
+    const ZSTD_customMem memory = {zstd_alloc, zstd_free, NULL};
+    return ZSTD_createDCtx_advanced(memory);
 }
 
 static void zstd_drop(void *context) {

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) The vczc developers
+"""The header of vczc is all that the module needs; without OpenMP its loop runs on one thread."""
+
+import sys
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+import vczc
+
+OPENMP = {"linux": ["-fopenmp"], "win32": ["/openmp"]}.get(sys.platform, [])
+
+module = Extension(
+    "vczc_alleles",
+    ["vczc_alleles.pyx"],
+    include_dirs=[vczc.get_include()],
+    extra_compile_args=OPENMP,
+    extra_link_args=OPENMP if sys.platform == "linux" else [],
+)
+setup(ext_modules=cythonize(module, language_level=3), py_modules=[])

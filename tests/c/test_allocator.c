@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) The vczc developers */
+/* An allocator of the embedder's: all memory comes from it and goes back to it. A program of its own, for it is set
+ * before anything else. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <blosc.h>
+
+#include "check.h"
+#include "mem.h"
+#include "scratch.h"
+#include "vczc.h"
+
+#define HEAD_NBYTES 16
+#define MAGIC 0x5ca1ab1eu
+
+typedef struct {
+    atomic_long nblocks, ntaken;
+} account_t;
+
+static void *account_alloc(void *user, size_t nbytes) {
+    account_t *account = user;
+    char *memory = nbytes == 0 ? NULL : malloc(nbytes + HEAD_NBYTES);
+    if (memory == NULL) return NULL;
+    const uint32_t magic = MAGIC;
+    memcpy(memory, &magic, sizeof(magic));
+    atomic_fetch_add(&account->nblocks, 1);
+    atomic_fetch_add(&account->ntaken, 1);
+    return memory + HEAD_NBYTES;
+}
+
+/* What was not taken here is not given back here. */
+static char *whole(void *memory) {
+    uint32_t magic;
+    char *start = (char *) memory - HEAD_NBYTES;
+    memcpy(&magic, start, sizeof(magic));
+    if (magic != MAGIC) abort();
+    return start;
+}
+
+static void *account_resize(void *user, void *memory, size_t nbytes) {
+    (void) user;
+    char *moved = realloc(whole(memory), nbytes + HEAD_NBYTES);
+    return moved == NULL ? NULL : moved + HEAD_NBYTES;
+}
+
+static void account_release(void *user, void *memory) {
+    account_t *account = user;
+    atomic_fetch_add(&account->nblocks, -1);
+    free(whole(memory));
+}
+
+static account_t account;
+
+static void it_is_set_once(void) {
+    vczc_allocator_t allocator = {sizeof(allocator), account_alloc, NULL, account_release, &account};
+    CHECK_EQ(vczc_set_allocator(NULL), VCZC_ERR_ARGUMENT);
+    CHECK_EQ(vczc_set_allocator(&allocator), VCZC_ERR_ARGUMENT);
+    allocator.resize = account_resize;
+    allocator.struct_nbytes = 8;
+    CHECK_EQ(vczc_set_allocator(&allocator), VCZC_ERR_ARGUMENT);
+    allocator.struct_nbytes = sizeof(allocator);
+    CHECK_EQ(vczc_set_allocator(&allocator), 0);
+    CHECK_EQ(vczc_set_allocator(&allocator), VCZC_ERR_ARGUMENT);
+}
+
+static void memory_goes_back(void) {
+    enum { NITEMS = 5000 };
+    static uint8_t values[NITEMS], stored[NITEMS + BLOSC_MAX_OVERHEAD], out[NITEMS];
+    for (int i = 0; i < NITEMS; i++)
+        values[i] = (uint8_t) (i % 7);
+    const int nbytes = blosc_compress_ctx(5, BLOSC_BITSHUFFLE, 1, NITEMS, values, stored, sizeof(stored), "zstd", 0, 1);
+    REQUIRE(nbytes > 0);
+    const char *text =
+        "{\"zarr_format\": 2, \"shape\": [5000], \"chunks\": [5000], \"dtype\": \"|u1\", \"compressor\": "
+        "{\"id\": \"blosc\"}, \"filters\": null, \"fill_value\": 0, \"order\": \"C\"}";
+    const vczc_entry_t entries[] = {
+        {".zgroup", "{\"zarr_format\": 2}", 18}, {"x/.zarray", text, strlen(text)}, {"x/0", stored, (size_t) nbytes}};
+    const long before = atomic_load(&account.ntaken);
+    vczc_store_t *store = NULL;
+    vczc_array_t *array = NULL;
+    const int64_t coords = 0;
+    CHECK_EQ(vczc_store_open_memory(&store, entries, 3), 0);
+    CHECK_EQ(vczc_array_open(&array, store, "x"), 0);
+    REQUIRE(array != NULL);
+    CHECK_EQ(vczc_array_read_block(array, &coords, out, NITEMS), 0);
+    CHECK_MEM(out, values, NITEMS);
+    vczc_array_close(array);
+    vczc_store_close(store);
+    CHECK(atomic_load(&account.ntaken) - before > 10);
+}
+
+static void memory_is_aligned(void) {
+    for (size_t nbytes = 0; nbytes < 300; nbytes += 7) {
+        char *memory = vczi_alloc_aligned(nbytes);
+        REQUIRE(memory != NULL);
+        CHECK_EQ((uintptr_t) memory % 64, 0);
+        memset(memory, 1, nbytes);
+        vczi_free_aligned(memory);
+        uint8_t *zeros = vczi_alloc_zeroed(nbytes, 1);
+        REQUIRE(zeros != NULL);
+        for (size_t i = 0; i < nbytes; i++)
+            CHECK_EQ(zeros[i], 0);
+        vczi_free(zeros);
+    }
+    vczi_free_aligned(NULL);
+    vczi_free(NULL);
+}
+
+int main(void) {
+    RUN(it_is_set_once);
+    const long kept = atomic_load(&account.nblocks);
+    RUN(memory_is_aligned);
+    CHECK_EQ(atomic_load(&account.nblocks), kept);
+    RUN(memory_goes_back);
+    const long after_one = atomic_load(&account.nblocks); /* the thread's own scratch memory stays */
+    RUN(memory_goes_back);
+    CHECK_EQ(atomic_load(&account.nblocks), after_one);
+    return check_result();
+}
