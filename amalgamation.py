@@ -26,7 +26,7 @@ TOKEN = re.compile(
 )
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"].*$', re.MULTILINE)
 DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
-FEATURE_MACRO = re.compile(r"_[A-Z]\w*|WIN32_LEAN_AND_MEAN|ZLIB_CONST|ZSTD_STATIC_LINKING_ONLY")
+FEATURE_MACRO = re.compile(r"_\w+|WIN32_LEAN_AND_MEAN|ZLIB_CONST|ZSTD_STATIC_LINKING_ONLY")
 SYSTEM_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<", re.MULTILINE)
 CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b")
 EMPTY_CONDITIONAL = re.compile(

@@ -18,7 +18,11 @@
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
+#if defined(__MINGW32__) && !defined(__clang__) /* there "printf" is that of Windows */
+#define VCZI_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#else
 #define VCZI_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#endif
 #define VCZI_TARGET(features) __attribute__((target(features)))
 #define VCZI_NODISCARD __attribute__((warn_unused_result))
 #define VCZI_MAYBE_UNUSED __attribute__((unused))

@@ -5,6 +5,10 @@
 #define _POSIX_C_SOURCE 200809L /* strerror_r */
 #endif
 
+#ifdef __MINGW32__
+#define __USE_MINGW_ANSI_STDIO 1 /* else vsnprintf there knows no %zu */
+#endif
+
 #include "status.h"
 
 #include <inttypes.h>

@@ -213,6 +213,17 @@ static void units_of_time(void) {
 /* ---- Fill values ---- */
 
 /* The fill as lower-case hexadecimal digits of its bytes from the last to the first: of a number its value as read. */
+/* Bytes that lie the other way round than in a number that is written out: of a big-endian host all of a number's. */
+static size_t native_unit(const vczi_dtype_t *dtype) {
+    const uint16_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    if (first == 1 || dtype->kind == VCZC_FIXED_BYTES || dtype->item_nbytes == 0) {
+        return 1;
+    }
+    return dtype->kind == VCZC_FIXED_UTF32 ? 4 : (size_t) dtype->item_nbytes;
+}
+
 static const char *fill_of(const char *type, const char *text, bool is_v3) {
     static char hex[256];
     vczi_json_doc_t *doc = parse(text);
@@ -239,7 +250,8 @@ static const char *fill_of(const char *type, const char *text, bool is_v3) {
     }
     CHECK(dtype.item_nbytes == 0 || (int64_t) nbytes == dtype.item_nbytes);
     for (size_t i = 0; i < nbytes && i < 100; i++) {
-        snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *) fill)[nbytes - 1 - i]);
+        const size_t at = nbytes - 1 - i, unit = native_unit(&dtype);
+        snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *) fill)[at / unit * unit + (unit - 1 - at % unit)]);
     }
     hex[2 * nbytes] = '\0';
     vczi_free(fill);
