@@ -3,7 +3,7 @@
 """libvczc as one file: vczc.c, which with vczc.h is all that a program needs to compile.
 
 The headers come first, once each, then the sources of csrc/SOURCES. Names that a source keeps to
-itself (static ones, types, constants, macros) get that file's name in front, so that no two files clash
+itself (static ones, types, constants, macros) get that file's name in front: no two files clash,
 and none clashes with what a system header brings. What is internal becomes static, unless the C
 tests, which call it, define VCZI_PRIVATE. yyjson is included; zstd, lz4 and zlib are the system's,
 or (bundled) included too, under names of our own.
@@ -184,7 +184,7 @@ def _lines_kept(text: str, keep: Callable[[str], bool]) -> str:
 
 
 def _local_names(text: str) -> set[str]:
-    """Static names, types, tags, constants and macros that a source defines at the level of the file."""
+    """Static names, types, tags, constants and macros of a source, at the level of the file."""
     names = set(DEFINE.findall(text))
     code = re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", "", _without_comments(text), flags=re.MULTILINE)
     tokens = [token for token in tokens_of(code) if token.kind != "space"]

@@ -22,6 +22,10 @@
  *   once open, may be shared among threads, survive fork, and may be closed in any order: an array holds its store.
  * - Memory that you give is never kept. Memory that vczc gives has one named function that frees it; results
  *   that are borrowed from a handle say so, and live as long as it.
+ * - Functions may be called by any thread. Of a handle's users none may be inside a function when it is closed.
+ * - Structs that begin with struct_nbytes are the caller's, and may grow at the end in later versions: set it to the
+ *   sizeof of the struct, and zero what you do not use. Those that are borrowed from a handle may grow likewise. No
+ *   other struct changes its size. A program runs with later versions of the same major number as it is.
  * - Text is UTF-8. Sizes are bytes unless the name says otherwise. Shapes, coordinates and rows are int64_t.
  */
 #ifndef VCZC_H
@@ -266,7 +270,7 @@ typedef struct vczc_node vczc_node_t;
 
 enum { VCZC_NODE_GROUP = 1, VCZC_NODE_ARRAY = 2 };
 
-/** What a node's documents say. Borrowed from the node. @since 0.1 */
+/** What a node's documents say. Borrowed from the node; fields may be added at the end. @since 0.1 */
 typedef struct {
     int kind; /**< VCZC_NODE_… */
     int zarr_format;
@@ -282,7 +286,10 @@ typedef struct {
  * @return 0, or VCZC_ERR_ARGUMENT, _NO_NODE, _METADATA, _STORE, _UNSUPPORTED, _NO_MEMORY.  @since 0.1
  */
 VCZC_API int vczc_node_open(vczc_node_t **node, vczc_store_t *store, const char *path);
+
+/** Close the node. NULL is nothing. @since 0.1 */
 VCZC_API void vczc_node_close(vczc_node_t *node);
+
 /** @return never NULL; borrowed. @since 0.1 */
 VCZC_API const vczc_node_info_t *vczc_node_info(const vczc_node_t *node);
 
@@ -406,7 +413,10 @@ VCZC_API int vczc_array_open(vczc_array_t **array, vczc_store_t *store, const ch
  * default, 16 GiB). A description that claims a larger chunk is VCZC_ERR_METADATA. @since 0.1 */
 VCZC_API int vczc_array_open_flags(vczc_array_t **array, vczc_store_t *store, const char *path, uint32_t flags,
                                    int64_t max_chunk_nbytes);
+
+/** Close the array; no other thread may be using it. NULL is nothing. @since 0.1 */
 VCZC_API void vczc_array_close(vczc_array_t *array);
+
 /** @return never NULL; borrowed. @since 0.1 */
 VCZC_API const vczc_array_info_t *vczc_array_info(const vczc_array_t *array);
 
