@@ -371,7 +371,7 @@ typedef struct {
     int64_t first;
 } columns_t;
 
-static int take_items_tile(const vczi_calls_sink_t *sink, vczi_calls_piece_t tile, const vczi_items_t *items,
+static int take_items_tile(const vczi_calls_sink_t *sink, vczi_calls_piece_t tile, const vczi_call_items_t *items,
                            columns_t from, void *buffer) {
     const bool is_wide = sink->kind == VCZI_CALLS_ALLELES && items->dtype != VCZC_INT8;
     const size_t nitems = (size_t) tile.ncalls * items->ploidy;
@@ -391,7 +391,7 @@ static int take_items_tile(const vczi_calls_sink_t *sink, vczi_calls_piece_t til
 int vczi_calls_take_items(const vczi_calls_sink_t *sink, vczi_calls_piece_t piece, const vczc_genotypes_t *genotypes,
                           int64_t row, const int64_t *columns, int64_t first, vczi_scratch_t *scratch) {
     const size_t ploidy = (size_t) sink->ploidy;
-    const vczi_items_t items = {genotypes->dtype, genotypes->strides[1], genotypes->strides[2], ploidy};
+    const vczi_call_items_t items = {genotypes->dtype, genotypes->strides[1], genotypes->strides[2], ploidy};
     columns_t from = {(const char *) genotypes->data + row * genotypes->strides[0], columns, first};
     if (columns == NULL && items.dtype == VCZC_INT8 && items.call_stride == sink->ploidy &&
         (items.allele_stride == 1 || ploidy == 1)) {

@@ -37,7 +37,7 @@ size_t vczi_items_allele_nbytes(int dtype) {
 
 /* Where alleles lie one behind the other, a loop that compilers turn into vectors. */
 #define DEFINE_GET(name, type, as, out_type)                                                                           \
-    static void name(const vczi_items_t *items, const char *from, size_t ncalls, out_type *alleles) {                  \
+    static void name(const vczi_call_items_t *items, const char *from, size_t ncalls, out_type *alleles) {             \
         const size_t ploidy = items->ploidy;                                                                           \
         type item;                                                                                                     \
         if (items->allele_stride == (int64_t) sizeof(type) &&                                                          \
@@ -66,7 +66,7 @@ DEFINE_GET(get_bytes_u16, uint16_t, AS_BYTE_UNSIGNED, uint8_t)
 DEFINE_GET(get_bytes_u32, uint32_t, AS_BYTE_UNSIGNED, uint8_t)
 DEFINE_GET(get_bytes_u64, uint64_t, AS_BYTE_UNSIGNED, uint8_t)
 
-void vczi_items_get_i8(const vczi_items_t *items, const char *from, size_t ncalls, uint8_t *alleles) {
+void vczi_items_get_i8(const vczi_call_items_t *items, const char *from, size_t ncalls, uint8_t *alleles) {
     switch (items->dtype) {
         case VCZC_INT8:
             get_bytes_i8(items, from, ncalls, alleles);
@@ -103,7 +103,7 @@ DEFINE_GET(get_numbers_u16, uint16_t, AS_INT64, int64_t)
 DEFINE_GET(get_numbers_u32, uint32_t, AS_INT64, int64_t)
 DEFINE_GET(get_numbers_u64, uint64_t, AS_INT64_UNSIGNED, int64_t)
 
-void vczi_items_get_i64(const vczi_items_t *items, const char *from, size_t ncalls, int64_t *alleles) {
+void vczi_items_get_i64(const vczi_call_items_t *items, const char *from, size_t ncalls, int64_t *alleles) {
     switch (items->dtype) {
         case VCZC_INT8:
             get_numbers_i8(items, from, ncalls, alleles);
