@@ -31,7 +31,6 @@ READING = {
     "UnsupportedError",
     "ZipStore",
     "__version__",
-    "genotypes",
     "get_include",
     "get_library_dir",
     "is_fill",
@@ -124,9 +123,9 @@ assert callable(vczc.stream) or sys.exit("the module hides the function")
 from vczc import *
 assert samples is vczc.samples and stream is vczc.stream
 try:
-    vczc.no_region
+    vczc.no_such_name
 except AttributeError as err:
-    assert "no_region" in str(err)
+    assert "no_such_name" in str(err)
 else:
     raise AssertionError
 """
