@@ -16,6 +16,10 @@ static bool is_integer(int dtype) {
     return dtype >= VCZC_INT8 && dtype <= VCZC_UINT64;
 }
 
+static bool holds_text(int dtype) {
+    return dtype >= VCZC_FIXED_BYTES && dtype <= VCZC_VLEN_BYTES;
+}
+
 static int open_column(vczc_array_t **column, vczc_store_t *store, const char *path, const char *name,
                        bool is_optional) {
     vczi_detail_t before;
@@ -39,7 +43,7 @@ static int check_column(const vczc_array_t *column, const vczc_array_t *first, b
     if (info->ndim == 0 || (first != NULL && info->shape[0] != first->info.shape[0])) {
         return vczi_fail(VCZC_ERR_METADATA, "'%s' has no row for each variant_position", info->path);
     }
-    if (is_text ? info->dtype < VCZC_FIXED_BYTES || info->ndim > 2 : !is_integer(info->dtype) || info->ndim != 1) {
+    if (is_text ? !holds_text(info->dtype) || info->ndim > 2 : !is_integer(info->dtype) || info->ndim != 1) {
         return vczi_fail(VCZC_ERR_METADATA, "'%s' holds no %s", info->path, is_text ? "alleles" : "list of integers");
     }
     return 0;
