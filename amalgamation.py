@@ -188,9 +188,53 @@ def _local_names(text: str) -> set[str]:
     names = set(DEFINE.findall(text))
     code = re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", "", _without_comments(text), flags=re.MULTILINE)
     tokens = [token for token in tokens_of(code) if token.kind != "space"]
+    tokens, made = _without_calls(tokens, _defining_macros(_without_comments(text)))
+    names |= made
     for chunk in _declarations(tokens):
         names |= _declared(chunk)
     return {name for name in names if not name.startswith(("vczi_", "vczc_", "VCZI_", "VCZC_"))}
+
+
+def _defining_macros(text: str) -> dict[str, int | None]:
+    """Macro with parameters -> which of them names the static function that its body defines."""
+    macros: dict[str, int | None] = {}
+    pattern = r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(([^)]*)\)((?:\\\n|[^\n])*)"
+    for name, listed, body in re.findall(pattern, text, re.MULTILINE):
+        parameters = [parameter.strip() for parameter in listed.split(",")]
+        found = re.search(r"\bstatic\b[^;{(]*?(\w+)\s*\(", body)
+        is_named = found is not None and found[1] in parameters
+        macros[name] = parameters.index(found[1]) if found and is_named else None
+    return macros
+
+
+def _without_calls(
+    tokens: list[Token], macros: dict[str, int | None]
+) -> tuple[list[Token], set[str]]:
+    """Leave out what stands at file level as `MACRO(…)`; the names that such calls define."""
+    kept: list[Token] = []
+    names: set[str] = set()
+    depth, i = 0, 0
+    while i < len(tokens):
+        token = tokens[i]
+        is_start = depth == 0 and (not kept or kept[-1].text in ("}", ";"))
+        if is_start and token.text in macros and tokens[i + 1].text == "(":
+            arguments, nested = [""], 0
+            while True:
+                i += 1
+                nested += (tokens[i].text == "(") - (tokens[i].text == ")")
+                if nested == 0:
+                    break
+                if tokens[i].text == "," and nested == 1:
+                    arguments.append("")
+                elif tokens[i].text != "(" or nested > 1:
+                    arguments[-1] += tokens[i].text
+            place = macros[token.text]
+            names |= {arguments[place]} if place is not None else set()
+        else:
+            kept.append(token)
+            depth += (token.text == "{") - (token.text == "}")
+        i += 1
+    return kept, names
 
 
 def _without_comments(text: str) -> str:
