@@ -60,7 +60,7 @@ def structs():
 
 def _member(declaration):
     function = re.search(r"\(\*(\w+)\)\(", declaration)
-    return function[1] if function else re.search(r"(\w+)\s*$", declaration)[1]
+    return function[1] if function else re.search(r"(\w+)(?:\[\w+\])?\s*$", declaration)[1]
 
 
 def measured():
