@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numcodecs
 import numpy as np
 import zarr
 import zarr.dtype
@@ -100,6 +101,10 @@ def write(data: Any, chunks: tuple[int, ...], dtype: str | None = None, **settin
         settings["chunk_key_encoding"] = {"name": name, "separator": separator}
     if zarr_format == 2:
         settings["order"] = order
+        if filters := settings.get("filters"):  # of which zarr-python 3.1 takes no dicts
+            settings["filters"] = [
+                numcodecs.get_codec(dict(f)) if isinstance(f, dict) else f for f in filters
+            ]
     else:
         if order == "F" and data.ndim > 1:
             axes = tuple(reversed(range(data.ndim)))
