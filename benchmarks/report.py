@@ -7,7 +7,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from vczc.cli.terminal import console, duration, plural, print_table, table
+from vczc.cli.terminal import console, duration, plural, print_table, styled, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,19 +98,17 @@ def load_note(tasks: list[Document], threads: int) -> str:
 
 
 def print_tables(document: Document) -> None:
-    from rich.text import Text
-
     out = console()
     machine = document["machine"]
-    out.print(
-        f"{machine['processor']}, {machine['system']}, Python {machine['python']}", style="dim"
-    )
+    where = f"{machine['processor']}, {machine['system']}, Python {machine['python']}"
+    out.print(styled((where, "dim")))
     columns = ("task", "reader", "median", "least", "CPU", "speed", "time", "CPU time", "memory")
     for heading, tasks, threads in sections(document):
         if not tasks:
             continue
         out.print()
-        out.print(Text(f"{heading} ({load_note(tasks, threads)})", "bold cyan"), soft_wrap=True)
+        title = f"{heading} ({load_note(tasks, threads)})"
+        out.print(styled((title, "bold cyan")), soft_wrap=True)
         made = table(*columns, right=columns[2:])
         for task in tasks:
             which = basis(tasks, threads)
@@ -118,7 +116,7 @@ def print_tables(document: Document) -> None:
             for name, found in sorted(task["results"].items(), key=lambda item: item[1][which]):
                 made.add_row(
                     title,
-                    Text(name, "bold green" if name == BASE else ""),
+                    styled((name, "bold green" if name == BASE else "")),
                     duration(found["wall"]),
                     duration(found["wall_least"]),
                     duration(found["cpu"]),
@@ -129,12 +127,13 @@ def print_tables(document: Document) -> None:
                 )
                 title = ""
             for name in task["wrong"]:
-                made.add_row(title, Text(name, "bold red"), Text(WRONG, "bold red"))
+                made.add_row(title, styled((name, "bold red")), styled((WRONG, "bold red")))
                 title = ""
         print_table(out, made)
     for run in document["runs"]:
         for name, reason in run["left_out"].items():
-            out.print(Text(f"{run['kind']}: {name}: {reason}", "dim"), soft_wrap=True)
+            note = f"{run['kind']}: {name}: {reason}"
+            out.print(styled((note, "dim")), soft_wrap=True)
 
 
 def markdown(document: Document) -> str:

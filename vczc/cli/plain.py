@@ -35,7 +35,8 @@ class Table:
         self._rows: list[tuple[str, ...]] = []
 
     def add_row(self, *row: str) -> None:
-        self._rows.append(row)
+        """Cells that are left out at its end are empty."""
+        self._rows.append(row + ("",) * (len(self.columns) - len(row)))
 
     def lines(self) -> Iterable[str]:
         rows = [tuple(c.name for c in self.columns), *self._rows]
