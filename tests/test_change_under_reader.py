@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -226,6 +227,50 @@ def test_stored_bytes_of_a_folder_outlive_the_file(stored, folder):
         pinned = vczc.open(folder)["x"].blocks.stored((i, 0))
         path.unlink()
         assert pinned == stored.whole[i * 200 : i * 200 + 200].tobytes()
+
+
+class Vanishing(dict):
+    """A mapping some of whose keys are gone between a listing and a look at them."""
+
+    def __init__(self, content, gone):
+        super().__init__(content)
+        self.gone = gone
+
+    def __getitem__(self, key):
+        if key in self.gone:
+            raise KeyError(key)
+        return super().__getitem__(key)
+
+
+def test_chunks_that_vanish_after_the_listing_are_absent(stored):
+    chunks = [key for key in stored.content if key.endswith(("0.0", "1.0", "2.0", "/0"))]
+    assert len(chunks) == 3
+    for ngone in range(4):
+        array = vczc.open(Vanishing(stored.content, set(chunks[:ngone])))["x"]
+        assert array.nbytes_stored() == (3 - ngone) * 200 * 50 * 4
+
+
+@posix
+def test_chunks_deleted_while_they_are_counted(stored, folder):
+    array = vczc.open(folder)["x"]
+    stop = threading.Event()
+
+    def come_and_go():
+        path = chunk_file(folder, 1)
+        content = path.read_bytes()
+        while not stop.is_set():
+            path.unlink()
+            path.write_bytes(content)
+
+    thread = threading.Thread(target=come_and_go)
+    thread.start()
+    try:
+        for _ in range(2000):
+            assert array.nbytes_stored() in range(80_000, 120_001)
+            assert array.nchunks_initialized in (2, 3)
+    finally:
+        stop.set()
+        thread.join()
 
 
 # ---- What is no file ----

@@ -19,21 +19,22 @@ typedef struct {
     bool wants_nbytes;
 } count_t;
 
-static int count_key(count_t *count, const char *key) {
-    uint64_t nbytes = 0;
-    int64_t more = 0;
-    if (count->wants_nbytes) {
-        int ret = vczi_store_size(count->array->store, key, &nbytes);
-        if (ret != 0) {
-            return ret;
-        }
-    }
-    more = nbytes > (uint64_t) INT64_MAX ? INT64_MAX : (int64_t) nbytes;
+static void count_chunk(count_t *count, uint64_t nbytes) {
+    const int64_t more = nbytes > (uint64_t) INT64_MAX ? INT64_MAX : (int64_t) nbytes;
     count->nchunks++;
     if (!vczi_add_i64(count->nbytes, more, &count->nbytes)) {
         count->nbytes = INT64_MAX;
     }
-    return 0;
+}
+
+/* Count the chunk of `key` if it is there: one that went away since it was listed is absent. */
+static int count_key(count_t *count, const char *key) {
+    uint64_t nbytes = 0;
+    const int ret = vczi_store_size(count->array->store, key, &nbytes);
+    if (ret == 0) {
+        count_chunk(count, nbytes);
+    }
+    return ret == VCZC_ERR_NOT_FOUND ? 0 : ret;
 }
 
 /* The grid whose coordinates the keys have: of a sharded array, of the shards. */
@@ -51,6 +52,10 @@ static int count_listed(void *user, const char *key, size_t key_nbytes) {
     if (key_nbytes < skip || key_nbytes >= sizeof(whole) ||
         !vczi_chunk_key_read(&array->doc->keys, key + skip, key_nbytes - skip, array->doc->grid.ndim, coords) ||
         !vczi_grid_holds(grid_of_keys(array), coords)) {
+        return 0;
+    }
+    if (!count->wants_nbytes) {
+        count_chunk(count, 0);
         return 0;
     }
     memcpy(whole, key, key_nbytes);
@@ -90,15 +95,11 @@ static int count_probed(count_t *count) {
         return 0;
     }
     do {
-        uint64_t nbytes = 0;
         int ret = write_key(count->array, coords, key, sizeof(key));
-        if (ret == 0) {
-            ret = vczi_store_size(count->array->store, key, &nbytes);
-        }
         if (ret == 0) {
             ret = count_key(count, key);
         }
-        if (ret != 0 && ret != VCZC_ERR_NOT_FOUND) {
+        if (ret != 0) {
             return ret;
         }
     } while (next_coords(grid, coords));
