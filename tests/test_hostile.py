@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -126,6 +127,45 @@ def test_links_in_circles(tmp_path, capsys):
     assert root["g/up/me/g/x"][0] == 48  # who names a path gets it
     assert run(["check", str(folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["chunks"] == 1
+
+
+def two_links_a_level(tmp_path, nlevels):
+    """Each level holds two links to the next one, which lies elsewhere: no link leads back."""
+    levels = [write(tmp_path / f"level {i}", {".zgroup": GROUP}) for i in range(nlevels)]
+    for upper, lower in pairwise(levels):
+        (upper / "a").symlink_to(lower)
+        (upper / "b").symlink_to(lower)
+    return levels[0]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX links")
+def test_links_that_multiply(tmp_path):
+    """2^30 keys out of 60 links: the listing ends with an error, and what is named is still there."""
+    folder = two_links_a_level(tmp_path, 31)
+    start = time.monotonic()
+    with pytest.raises(vczc.StoreError, match="links in links"):
+        vczc.DirectoryStore(folder).keys()
+    assert time.monotonic() - start < 60
+    root = vczc.open(folder)
+    assert list(root) == ["a", "b"]
+    assert root["/".join("ab" * 10)].attrs == {}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX links")
+def test_links_that_put_a_store_together(tmp_path):
+    """Arrays that lie elsewhere, one of them twice, through links to links: each key is listed."""
+    array = {".zarray": document(), "0": b"0123456789"}
+    write(tmp_path / "elsewhere" / "x", array)
+    (tmp_path / "groups").mkdir()
+    (tmp_path / "groups" / "g").symlink_to(tmp_path / "elsewhere")
+    folder = write(tmp_path / "s", {".zgroup": GROUP})
+    (folder / "x").symlink_to(tmp_path / "elsewhere" / "x")
+    (folder / "y").symlink_to(tmp_path / "elsewhere" / "x")
+    (folder / "groups").symlink_to(tmp_path / "groups")
+    names = [f"{path}/{name}" for path in ("groups/g/x", "x", "y") for name in array]
+    assert vczc.DirectoryStore(folder).keys() == sorted([".zgroup", *names])
+    for path in ("groups/g/x", "x", "y"):
+        assert vczc.open_array(folder, path=path).nchunks_initialized == 1
 
 
 @pytest.mark.parametrize("command", ["tree", "info", "check"])

@@ -33,6 +33,10 @@
 /* A key of a store: PATH_MAX of the systems that vczc runs on. */
 #define VCZI_MAX_KEY_NBYTES 4096
 
+/* Links to folders that one listing follows behind other links: two a level multiply to so many in 13 levels. Stores
+ * that are put together out of links have few links in links. */
+#define VCZI_MAX_NESTED_LINKS ((int64_t) 1 << 13)
+
 /* Digits and separator of one coordinate in a chunk's key. */
 #define VCZI_MAX_COORD_NBYTES 21
 

@@ -33,7 +33,8 @@ typedef struct {
     size_t map_nbytes;
 } vczi_map_t;
 
-enum { VCZI_PATH_ABSENT = 0, VCZI_PATH_FILE = 1, VCZI_PATH_FOLDER = 2, VCZI_PATH_OTHER = 3 };
+/* VCZI_PATH_LINK is a folder that a link leads to: told by a listing alone. */
+enum { VCZI_PATH_ABSENT = 0, VCZI_PATH_FILE = 1, VCZI_PATH_FOLDER = 2, VCZI_PATH_OTHER = 3, VCZI_PATH_LINK = 4 };
 
 /* The absolute form of `path` (not resolved through links); the caller frees it with vczi_free. */
 int vczi_path_absolute(const char *path, char **absolute);

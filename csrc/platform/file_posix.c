@@ -384,7 +384,10 @@ static int entry_kind(base_t base, const char *name, int descriptor, const struc
     if (fstatat(descriptor, entry->d_name, &status, 0) != 0) {
         return errno == ENOENT || errno == ENOTDIR ? VCZI_PATH_ABSENT : VCZI_PATH_OTHER;
     }
-    return S_ISDIR(status.st_mode) && is_on_the_way(base, name, &status) ? VCZI_PATH_OTHER : kind_of(status.st_mode);
+    if (!S_ISDIR(status.st_mode)) {
+        return kind_of(status.st_mode);
+    }
+    return is_on_the_way(base, name, &status) ? VCZI_PATH_OTHER : VCZI_PATH_LINK;
 }
 
 static int list_entries(DIR *listing, base_t base, const char *name, vczi_entry_fn tell, void *user) {

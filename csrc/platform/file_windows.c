@@ -418,6 +418,7 @@ static int tell_entry(const char *folder_path, const WIN32_FIND_DATAW *entry, vc
         if (ret == 0 && vczi_path_kind(path, &kind) != 0) {
             kind = VCZI_PATH_OTHER;
         }
+        kind = kind == VCZI_PATH_FOLDER ? VCZI_PATH_LINK : kind;
     }
     if (ret == 0 && kind != VCZI_PATH_ABSENT) {
         ret = tell(user, name, kind);

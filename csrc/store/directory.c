@@ -4,6 +4,8 @@
  * an absent key; anything else that stands in the way is an error. */
 #include "directory.h"
 
+#include <inttypes.h>
+
 #include "ceilings.h"
 #include "checked.h"
 #include "file.h"
@@ -82,7 +84,12 @@ static int directory_size(void *self, const char *key, uint64_t *nbytes) {
     return vczi_folder_file_size(&directory->folder, key, nbytes);
 }
 
-/* A listing, and the folders that it has still to look into: a stack of zero-terminated names. */
+/* How many links lead to a folder of a listing, as a character: more than two are as two. */
+#define LINKS_NONE '0'
+#define LINKS_TWO '2'
+
+/* A listing, and the folders that it has still to look into: a stack of zero-terminated names, each with its links
+ * before it. */
 typedef struct {
     vczi_span_t prefix; /* of the keys that are wanted */
     vczc_list_fn tell;
@@ -91,11 +98,18 @@ typedef struct {
     size_t pending_nbytes, pending_size;
     char folder[VCZI_MAX_KEY_NBYTES + 2]; /* the one that is being listed, with "/" behind it, or "" */
     size_t folder_nbytes;
+    char links;      /* that lead to it */
+    int64_t nnested; /* links that were followed behind other links */
     char key[VCZI_MAX_KEY_NBYTES + 2];
 } listing_t;
 
-static int push_folder(listing_t *listing, vczi_span_t folder) {
-    const size_t needed = folder.nbytes + 1;
+static int push_folder(listing_t *listing, vczi_span_t folder, bool is_link) {
+    const size_t needed = folder.nbytes + 2;
+    const char links = (char) (listing->links + (is_link && listing->links < LINKS_TWO ? 1 : 0));
+    if (is_link && links == LINKS_TWO && ++listing->nnested > VCZI_MAX_NESTED_LINKS) {
+        return vczi_fail(VCZC_ERR_STORE, "more than %" PRId64 " links in links lead to folders ('%.*s')",
+                         VCZI_MAX_NESTED_LINKS, (int) folder.nbytes, (const char *) folder.data);
+    }
     if (needed > listing->pending_size - listing->pending_nbytes) {
         size_t size = 0;
         if (!vczi_mul_size(listing->pending_size, 2, &size) || !vczi_add_size(size, sizeof(listing->key), &size)) {
@@ -108,8 +122,10 @@ static int push_folder(listing_t *listing, vczi_span_t folder) {
         listing->pending = pending;
         listing->pending_size = size;
     }
-    memcpy(listing->pending + listing->pending_nbytes, folder.data, folder.nbytes);
-    listing->pending[listing->pending_nbytes + folder.nbytes] = '\0';
+    char *place = listing->pending + listing->pending_nbytes;
+    place[0] = links;
+    memcpy(place + 1, folder.data, folder.nbytes);
+    place[needed - 1] = '\0';
     listing->pending_nbytes += needed;
     return 0;
 }
@@ -120,8 +136,9 @@ static void pop_folder(listing_t *listing) {
     while (start != 0 && listing->pending[start - 1] != '\0') {
         start--;
     }
-    listing->folder_nbytes = listing->pending_nbytes - 1 - start;
-    memcpy(listing->folder, listing->pending + start, listing->folder_nbytes + 1);
+    listing->links = listing->pending[start];
+    listing->folder_nbytes = listing->pending_nbytes - 2 - start;
+    memcpy(listing->folder, listing->pending + start + 1, listing->folder_nbytes + 1);
     listing->pending_nbytes = start;
 }
 
@@ -149,10 +166,11 @@ static int list_entry(void *user, const char *name, int kind) {
     if (nbytes == 0) {
         return 0; /* no key of a store is that long */
     }
-    if (kind == VCZI_PATH_FOLDER) {
+    if (kind == VCZI_PATH_FOLDER || kind == VCZI_PATH_LINK) {
         listing->key[nbytes] = '/';
         const vczi_span_t folder = vczi_span(listing->key, nbytes + 1);
-        return nbytes < VCZI_MAX_KEY_NBYTES && may_hold(folder, listing->prefix) ? push_folder(listing, folder) : 0;
+        const bool is_wanted = nbytes < VCZI_MAX_KEY_NBYTES && may_hold(folder, listing->prefix);
+        return is_wanted ? push_folder(listing, folder, kind == VCZI_PATH_LINK) : 0;
     }
     if (kind == VCZI_PATH_FILE && vczi_key_begins_with(key, listing->prefix)) {
         return listing->tell(listing->user, listing->key, nbytes);
@@ -182,6 +200,7 @@ static int directory_list(void *self, const char *prefix, vczc_list_fn tell, voi
     listing->prefix = vczi_span(prefix, strlen(prefix));
     listing->tell = tell;
     listing->user = user;
+    listing->links = LINKS_NONE;
     int ret = list_one(self, "", list_entry, listing);
     while (ret == 0 && listing->pending_nbytes != 0) {
         pop_folder(listing);
