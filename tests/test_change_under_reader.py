@@ -168,7 +168,7 @@ def test_an_archive_that_only_changes_mode_or_links(stored, archive):
 
 @posix
 def test_an_archive_cut_again_and_again(archive):
-    """The check comes before each look at the map."""
+    """A look comes after each read."""
     content = archive.read_bytes()
     for length in range(len(content) - 1, 0, -len(content) // 23):
         archive.write_bytes(content)
@@ -227,6 +227,70 @@ def test_stored_bytes_of_a_folder_outlive_the_file(stored, folder):
         pinned = vczc.open(folder)["x"].blocks.stored((i, 0))
         path.unlink()
         assert pinned == stored.whole[i * 200 : i * 200 + 200].tobytes()
+
+
+# Read while another thread cuts the file and puts it back, until both have happened often enough:
+# what is read is right or an error, and no signal ends the process.
+CUT_WHILE_READ = """
+import os, sys, threading, time
+import numpy as np
+import vczc
+
+source, cut, whole, seconds = sys.argv[1], sys.argv[2], np.load(sys.argv[3]), float(sys.argv[4])
+content = open(cut, "rb").read()
+stop = threading.Event()
+
+def cut_and_restore():
+    file = os.open(cut, os.O_RDWR)
+    while not stop.is_set():
+        for nbytes in (0, 5000, len(content) // 2, len(content) - 10):
+            os.ftruncate(file, nbytes)
+            time.sleep(0.0003)
+            os.pwrite(file, content, 0)
+            time.sleep(0.0003)
+
+thread = threading.Thread(target=cut_and_restore, daemon=True)
+thread.start()
+wrong = errors = 0
+end = time.monotonic() + seconds
+out = np.empty(whole.shape, whole.dtype)
+while time.monotonic() < end:
+    for read in (
+        lambda a: a.blocks[0, 0], lambda a: a[100], lambda a: a[:300],
+        lambda a: a[::7, 3:900:11], lambda a: a.read(np.s_[:], out=out),
+    ):
+        try:
+            array = vczc.open(source)["x"]
+            for _ in range(3):
+                read(array)
+        except (vczc.StoreError, vczc.CorruptChunkError):
+            errors += 1
+stop.set()
+thread.join()
+array = vczc.open(source)["x"]
+assert (array[:] == whole).all()
+print(errors > 0)
+"""
+
+
+@posix
+@pytest.mark.parametrize("kind", ["directory", "stored zip", "deflated zip"])
+@pytest.mark.parametrize("codec", [None, numcodecs.Blosc("zstd", 1, 1), numcodecs.Zstd(1)], ids=str)
+def test_no_signal_where_a_file_is_cut_while_it_is_read(tmp_path, kind, codec):
+    """A chunk of some MB, and an archive of it: a map of either would end the process."""
+    values = np.random.default_rng(1).integers(0, 1 << 20, (1000, 1000), "i4")
+    stored = oracle.write(values, (1000, 1000), compressors=codec)
+    source = oracle.source(stored.content, kind, tmp_path)
+    np.save(tmp_path / "whole.npy", values)
+    done = subprocess.run(
+        [
+            sys.executable, "-c", CUT_WHILE_READ, source,
+            source / "x" / "0.0" if kind == "directory" else source,
+            tmp_path / "whole.npy", "1.5",
+        ],
+        capture_output=True, text=True, check=False, timeout=100,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
 class Vanishing(dict):

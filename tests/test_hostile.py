@@ -140,7 +140,7 @@ def two_links_a_level(tmp_path, nlevels):
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX links")
 def test_links_that_multiply(tmp_path):
-    """2^30 keys out of 60 links: the listing ends with an error, and what is named is still there."""
+    """2^30 keys out of 60 links: the listing ends with an error; what is named is still there."""
     folder = two_links_a_level(tmp_path, 31)
     start = time.monotonic()
     with pytest.raises(vczc.StoreError, match="links in links"):

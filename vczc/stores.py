@@ -59,7 +59,8 @@ class Store:
 
     def fetch_chunk(self, name: str, coords: int | Sequence[int]) -> memoryview | None:
         """The stored bytes of one chunk, read-only, with no copy where the store is mapped; None
-        where the chunk is absent."""
+        where the chunk is absent. As with any map, to look at one whose file has been cut since
+        ends the process by a signal."""
         if self.closed:
             msg = f"{self!r} is closed"
             raise StoreError(msg)

@@ -302,7 +302,7 @@ static int read_blocks(const read_t *read, const vczi_calls_sink_t *sink, const 
     const vczi_grid_t *grid = &read->array->doc->grid;
     const int64_t coords[3] = {row_at(read, first) / grid->chunks[0], group->chunk, 0};
     chunk_t chunk = {.read = read, .sink = sink, .scratch = fetch->scratch};
-    int ret = vczi_fetch_chunk(fetch, coords, false, &chunk.stored);
+    int ret = vczi_fetch_chunk(fetch, coords, VCZI_FETCH_CHUNK, &chunk.stored);
     if (ret == VCZC_ERR_NOT_FOUND) return take_fill(read, sink, group, first, end, fetch->scratch);
     if (ret != 0) return ret;
     chunk.kept = vczi_kept_block_of_scratch(fetch->scratch);

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) The vczc developers */
-/* Of a shard in a store that gives views (a map, memory) all is asked for, which costs nothing; where each request
- * brings bytes, its index and then the one chunk. */
+/* A shard in files is read in pieces, of which it stays open; where each request brings bytes, or what is given is
+ * handed on, its index and then the one chunk are asked for. */
 #include "array_fetch.h"
 
 #include <string.h>
 
+#include "mem.h"
+#include "pieces.h"
 #include "status.h"
 
-/* Who asks for fewer of a shard's chunks than this part is given a map, if the shard is large; else all is read. */
+/* Who asks for fewer of a shard's chunks than this part reads little at once. */
 #define MOST_PART 2
+
+/* A shard that a zip archive has deflated is inflated as a whole: up to this size. */
+#define SHARD_WHOLE_NBYTES ((uint64_t) 1 << 30)
 
 void vczi_fetch_begin(vczi_fetch_t *fetch, const vczc_array_t *array, int64_t nchunks, vczi_scratch_t *scratch) {
     fetch->array = array;
@@ -19,6 +24,7 @@ void vczi_fetch_begin(vczi_fetch_t *fetch, const vczc_array_t *array, int64_t nc
     fetch->bytes = (vczi_bytes_t){0};
     fetch->shard = (vczi_bytes_t){0};
     fetch->has_shard = false;
+    fetch->is_too_large = false;
 }
 
 void vczi_fetch_end(vczi_fetch_t *fetch) {
@@ -29,8 +35,33 @@ void vczi_fetch_end(vczi_fetch_t *fetch) {
 
 /* ---- Shards ---- */
 
-static bool reads_ranges(const vczc_array_t *array) {
-    return vczi_store_kind(array->store) == VCZC_STORE_CALLBACKS;
+static bool reads_ranges(const vczi_fetch_t *fetch) {
+    return fetch->scratch == NULL || fetch->is_too_large ||
+           vczi_store_kind(fetch->array->store) == VCZC_STORE_CALLBACKS;
+}
+
+static void free_index(void *owner, void *pin) {
+    (void) owner;
+    vczi_free(pin);
+}
+
+/* A range of the shard in memory of its own: never a map, since the library looks at it. */
+static int get_copy(vczi_fetch_t *fetch, uint64_t offset, size_t nbytes, vczi_bytes_t *copy) {
+    vczi_bytes_t bytes = {0};
+    vczi_scratch_t *scratch = vczi_scratch_borrow();
+    if (scratch == NULL) {
+        return VCZC_ERR_NO_MEMORY;
+    }
+    int ret = vczi_store_get_range(fetch->array->store, fetch->key, offset, nbytes, scratch, &bytes);
+    if (ret == 0) {
+        copy->pin = vczi_copy_text((const char *) bytes.span.data, bytes.span.nbytes);
+        copy->release = copy->pin == NULL ? NULL : free_index;
+        copy->span = vczi_span(copy->pin, bytes.span.nbytes);
+        ret = copy->pin == NULL ? VCZC_ERR_NO_MEMORY : 0;
+        vczi_bytes_release(&bytes);
+    }
+    vczi_scratch_return(scratch);
+    return ret;
 }
 
 /* The index alone, pinned: the scratch is left to the chunks. */
@@ -42,8 +73,7 @@ static int get_index(vczi_fetch_t *fetch, vczi_span_t *index) {
         ret = vczi_sharding_place_index(sharding, fetch->shard_nbytes, &offset);
     }
     if (ret == 0) {
-        ret =
-            vczi_store_get_range(fetch->array->store, fetch->key, offset, sharding->index_nbytes, NULL, &fetch->shard);
+        ret = get_copy(fetch, offset, sharding->index_nbytes, &fetch->shard);
     }
     *index = fetch->shard.span;
     return ret;
@@ -51,10 +81,13 @@ static int get_index(vczi_fetch_t *fetch, vczi_span_t *index) {
 
 /* All of the shard, of which the index is a part. */
 static int get_all(vczi_fetch_t *fetch, vczi_span_t *index) {
+    const vczi_want_t want = {.is_part = fetch->wants_few,
+                              .asks_for_parts = true,
+                              .max_nbytes = SHARD_WHOLE_NBYTES,
+                              .too_large = VCZC_ERR_NO_MEMORY};
     vczc_store_t *store = fetch->array->store;
     uint64_t offset = 0;
-    int ret = fetch->wants_few ? vczi_store_get_sparse(store, fetch->key, fetch->scratch, &fetch->shard)
-                               : vczi_store_get(store, fetch->key, fetch->scratch, &fetch->shard);
+    int ret = vczi_store_get_wanted(store, fetch->key, &want, fetch->scratch, &fetch->shard);
     if (ret != 0) {
         return ret;
     }
@@ -62,15 +95,28 @@ static int get_all(vczi_fetch_t *fetch, vczi_span_t *index) {
     ret = vczi_sharding_place_index(fetch->array->sharding, fetch->shard_nbytes, &offset);
     if (ret == 0) {
         *index = vczi_span(fetch->shard.span.data + offset, fetch->array->sharding->index_nbytes);
+        ret = vczi_pieces_need(fetch->scratch, *index);
     }
     return ret;
+}
+
+static int get_shard(vczi_fetch_t *fetch, vczi_span_t *index) {
+    if (!reads_ranges(fetch)) {
+        const int ret = get_all(fetch, index);
+        if (ret != VCZC_ERR_NO_MEMORY) {
+            return ret;
+        }
+        vczi_bytes_release(&fetch->shard);
+        fetch->is_too_large = true; /* to have a place for all of it, or for all that a zip archive has deflated */
+    }
+    return get_index(fetch, index);
 }
 
 /* Hold the shard at `shard_coords`; one that is absent is held as such. */
 static int hold_shard(vczi_fetch_t *fetch) {
     vczi_span_t index = {NULL, 0};
     vczi_bytes_release(&fetch->shard);
-    int ret = reads_ranges(fetch->array) ? get_index(fetch, &index) : get_all(fetch, &index);
+    int ret = get_shard(fetch, &index);
     fetch->is_absent = ret == VCZC_ERR_NOT_FOUND;
     if (ret == 0) {
         /* Checksums, which is all that an index may have, need no scratch. */
@@ -84,7 +130,7 @@ static int hold_shard(vczi_fetch_t *fetch) {
 }
 
 /* The chunk at `inner` of the shard that is held. */
-static int get_from_shard(vczi_fetch_t *fetch, const int64_t *inner, vczi_span_t *stored) {
+static int get_from_shard(vczi_fetch_t *fetch, const int64_t *inner, vczi_fetch_use_t use, vczi_span_t *stored) {
     uint64_t offset = 0;
     size_t nbytes = 0;
     if (fetch->is_absent) {
@@ -97,9 +143,10 @@ static int get_from_shard(vczi_fetch_t *fetch, const int64_t *inner, vczi_span_t
     if (ret != 0) {
         return vczi_fail_prefix(ret, "%s", vczi_store_location(fetch->array->store));
     }
-    if (!reads_ranges(fetch->array)) {
+    if (!reads_ranges(fetch)) {
+        const bool asks = use != VCZI_FETCH_BYTES && vczi_chain_asks_for_parts(&fetch->array->chain);
         *stored = vczi_span(fetch->shard.span.data + offset, nbytes);
-        return 0;
+        return asks ? 0 : vczi_pieces_need(fetch->scratch, *stored);
     }
     ret = vczi_store_get_range(fetch->array->store, fetch->key, offset, nbytes, fetch->scratch, &fetch->bytes);
     *stored = fetch->bytes.span;
@@ -110,7 +157,7 @@ static int get_from_shard(vczi_fetch_t *fetch, const int64_t *inner, vczi_span_t
     return ret;
 }
 
-static int fetch_from_shard(vczi_fetch_t *fetch, const int64_t *coords, vczi_span_t *stored) {
+static int fetch_from_shard(vczi_fetch_t *fetch, const int64_t *coords, vczi_fetch_use_t use, vczi_span_t *stored) {
     const vczi_document_t *doc = fetch->array->doc;
     int64_t inner[VCZC_MAX_NDIM];
     bool is_held = fetch->has_shard;
@@ -131,31 +178,38 @@ static int fetch_from_shard(vczi_fetch_t *fetch, const int64_t *coords, vczi_spa
         }
         ret = hold_shard(fetch);
     }
-    return ret == 0 ? get_from_shard(fetch, inner, stored) : ret;
+    return ret == 0 ? get_from_shard(fetch, inner, use, stored) : ret;
 }
 
 /* ---- Keys of their own ---- */
 
-static int fetch_key(vczi_fetch_t *fetch, const int64_t *coords, bool is_sparse, vczi_span_t *stored) {
+static int fetch_key(vczi_fetch_t *fetch, const int64_t *coords, vczi_fetch_use_t use, vczi_span_t *stored) {
     const vczc_array_t *array = fetch->array;
+    const vczi_want_t want = {
+        .is_part = use == VCZI_FETCH_PART,
+        .asks_for_parts = use != VCZI_FETCH_BYTES && vczi_chain_asks_for_parts(&array->chain),
+        .copies_parts = use != VCZI_FETCH_BYTES && vczi_chain_copies_parts(&array->chain),
+        .max_nbytes = vczi_chain_max_stored_nbytes(&array->chain),
+        .too_large = VCZC_ERR_CORRUPT,
+    };
     int ret = vczi_array_key(array, coords, fetch->key, sizeof(fetch->key));
     if (ret != 0) {
         fetch->key[0] = '\0';
-    } else if (is_sparse) {
-        ret = vczi_store_get_sparse(array->store, fetch->key, fetch->scratch, &fetch->bytes);
+    } else if (fetch->scratch == NULL) {
+        ret = vczi_store_get(array->store, fetch->key, NULL, &fetch->bytes);
     } else {
-        ret = vczi_store_get(array->store, fetch->key, fetch->scratch, &fetch->bytes);
+        ret = vczi_store_get_wanted(array->store, fetch->key, &want, fetch->scratch, &fetch->bytes);
     }
     *stored = fetch->bytes.span;
     return ret;
 }
 
-int vczi_fetch_chunk(vczi_fetch_t *fetch, const int64_t *coords, bool is_sparse, vczi_span_t *stored) {
+int vczi_fetch_chunk(vczi_fetch_t *fetch, const int64_t *coords, vczi_fetch_use_t use, vczi_span_t *stored) {
     const vczc_array_t *array = fetch->array;
     vczi_bytes_release(&fetch->bytes);
     *stored = vczi_span(NULL, 0);
     int ret =
-        array->sharding == NULL ? fetch_key(fetch, coords, is_sparse, stored) : fetch_from_shard(fetch, coords, stored);
+        array->sharding == NULL ? fetch_key(fetch, coords, use, stored) : fetch_from_shard(fetch, coords, use, stored);
     if (ret == VCZC_ERR_NOT_FOUND) {
         if (!(array->flags & VCZC_MISSING_IS_ERROR)) {
             return ret;

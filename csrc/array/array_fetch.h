@@ -9,6 +9,10 @@
 #include "ceilings.h"
 #include "store.h"
 
+/* What the caller does with a chunk's stored bytes: look at any of them; decode the chunk with the functions of the
+ * chain, which ask for the bytes that they look at where they can; or decode a small part of it so. */
+typedef enum { VCZI_FETCH_BYTES = 0, VCZI_FETCH_CHUNK, VCZI_FETCH_PART } vczi_fetch_use_t;
+
 /* One caller's: begun, asked for chunks, ended. */
 typedef struct {
     const vczc_array_t *array;
@@ -19,6 +23,7 @@ typedef struct {
     /* Of the shard that is held: */
     bool has_shard;
     bool is_absent;
+    bool is_too_large; /* it, or one before, to be held as a whole */
     int64_t shard_coords[VCZC_MAX_NDIM];
     uint64_t shard_nbytes;
     vczi_bytes_t shard;  /* all of it, or its index */
@@ -31,8 +36,8 @@ void vczi_fetch_end(vczi_fetch_t *fetch);
 
 /* The stored bytes of the chunk at `coords`, valid until the next is asked for (and, of a scratch, until its FILE or
  * INFLATE buffer is used). VCZC_ERR_NOT_FOUND where it is absent (VCZC_ERR_MISSING_CHUNK where that is an error).
- * `is_sparse` where a small part will be looked at. Other failures are told with their place. */
-int vczi_fetch_chunk(vczi_fetch_t *fetch, const int64_t *coords, bool is_sparse, vczi_span_t *stored);
+ * Other failures are told with their place. */
+int vczi_fetch_chunk(vczi_fetch_t *fetch, const int64_t *coords, vczi_fetch_use_t use, vczi_span_t *stored);
 
 /* Hand over the pin of what was given last. */
 vczi_bytes_t vczi_fetch_take(vczi_fetch_t *fetch, vczi_span_t stored);

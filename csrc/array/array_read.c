@@ -19,7 +19,8 @@ static int decode_chunk(vczi_fetch_t *fetch, const int64_t *coords, const vczi_r
                         vczi_kept_block_t *kept) {
     const vczc_array_t *array = fetch->array;
     vczi_span_t stored = {NULL, 0};
-    int ret = vczi_fetch_chunk(fetch, coords, kept != NULL, &stored);
+    const vczi_fetch_use_t use = vczi_chain_is_part(&array->chain, request) ? VCZI_FETCH_PART : VCZI_FETCH_CHUNK;
+    int ret = vczi_fetch_chunk(fetch, coords, use, &stored);
     if (ret == VCZC_ERR_NOT_FOUND) {
         vczi_ndfill(out, &request->out, array->doc->fill); /* zeros where the document says null */
         return 0;

@@ -142,7 +142,7 @@ int vczi_array_stored(const vczc_array_t *array, const int64_t *coords, vczi_byt
         return ret;
     }
     vczi_fetch_begin(&fetch, array, 1, NULL);
-    ret = vczi_fetch_chunk(&fetch, coords, false, &stored);
+    ret = vczi_fetch_chunk(&fetch, coords, VCZI_FETCH_BYTES, &stored);
     if (ret == 0) {
         *bytes = vczi_fetch_take(&fetch, stored);
     }

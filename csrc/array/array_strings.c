@@ -169,7 +169,7 @@ static int decode_job(read_t *read, int64_t number, vczi_fetch_t *fetch) {
     if (!vczi_plan_job(read->plan, number, &job)) {
         return 0;
     }
-    int ret = vczi_fetch_chunk(fetch, job.coords, false, &stored);
+    int ret = vczi_fetch_chunk(fetch, job.coords, VCZI_FETCH_BYTES, &stored);
     if (ret == VCZC_ERR_NOT_FOUND) {
         const vczi_span_t fill = vczi_span(array->doc->fill, array->doc->fill_nbytes);
         return gather(read, &job, NULL, fill, &read->pieces[number]);

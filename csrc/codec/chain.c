@@ -8,6 +8,7 @@
 #include "ceilings.h"
 #include "checked.h"
 #include "filter_codec.h"
+#include "pieces.h"
 #include "registry.h"
 #include "sharding_codec.h"
 #include "status.h"
@@ -16,6 +17,14 @@
 
 /* A request of at most this part of a chunk keeps what it had to decompress: the next is likely to lie beside it. */
 #define KEPT_PART 4
+
+/* A request of at most this part of a chunk reads what it needs of the stored bytes. */
+#define READ_PART 2
+
+/* What is stored of a chunk may be larger than the chunk: codecs add a few percent, filters store items of one byte in
+ * eight or sixteen. */
+#define STORED_GROWTH 16
+#define STORED_MORE_NBYTES ((uint64_t) 1 << 20)
 
 /* Runs of items that lie at least so far apart are unshuffled one by one (some 40 ns each), closer ones together. */
 #define RUN_SPAN_NBYTES 512
@@ -199,6 +208,32 @@ bool vczi_chain_can_decode_part(const vczi_chain_t *chain) {
     return chain->nbytes_codecs == 0 || (chain->nbytes_codecs == 1 && chain->bytes_codecs[0].ops->decode_range != NULL);
 }
 
+bool vczi_chain_asks_for_parts(const vczi_chain_t *chain) {
+    return chain->nbytes_codecs == 1 && chain->bytes_codecs[0].asks_for_parts && chain->shard == NULL;
+}
+
+bool vczi_chain_copies_parts(const vczi_chain_t *chain) {
+    return chain->nbytes_codecs == 0 && chain->shard == NULL;
+}
+
+static int64_t request_nitems(const vczi_chain_t *chain, const vczi_request_t *request) {
+    int64_t nitems = 1;
+    for (int i = 0; i < chain->ndim; i++) {
+        nitems *= request->out.shape[i]; /* at most a chunk's */
+    }
+    return nitems;
+}
+
+bool vczi_chain_is_part(const vczi_chain_t *chain, const vczi_request_t *request) {
+    return request_nitems(chain, request) <= chain->chunk_nitems / READ_PART;
+}
+
+uint64_t vczi_chain_max_stored_nbytes(const vczi_chain_t *chain) {
+    const uint64_t raw = chain->item_nbytes == 0 ? chain->max_nbytes : chain->chunk_nbytes;
+    return raw < (UINT64_MAX - STORED_MORE_NBYTES) / STORED_GROWTH ? raw * STORED_GROWTH + STORED_MORE_NBYTES
+                                                                   : UINT64_MAX;
+}
+
 /* ---- Decoding ---- */
 
 /* Undo one codec into buffer `which`, or find what it holds where that lies. */
@@ -322,10 +357,11 @@ static void swap_bytes(const vczi_chain_t *chain, void *bytes, size_t nbytes) {
     }
 }
 
-/* Where a request's bytes come from: `view` where they lie as they are, else decoded out of `stored`, through `kept` or
- * without it, else (`stored` is empty) out of `kept` alone. */
+/* Where a request's bytes come from: copied from where they are stored as they are; `view` where they lie so; else
+ * decoded out of `stored`, through `kept` or without it, else (`stored` is empty) out of `kept` alone. */
 typedef struct {
     vczi_span_t stored;
+    bool is_copied;
     vczi_span_t view;
     vczi_kept_block_t *kept;
 } source_t;
@@ -335,7 +371,9 @@ static int decode_direct(const vczi_chain_t *chain, const source_t *source, cons
                          vczi_scratch_t *scratch) {
     const size_t nbytes = need->stop - need->start;
     int ret = 0;
-    if (source->view.data != NULL) {
+    if (source->is_copied) {
+        ret = vczi_pieces_copy(scratch, need->start, nbytes, out);
+    } else if (source->view.data != NULL) {
         memcpy(out, source->view.data + need->start, nbytes);
     } else if (source->kept == NULL || !vczi_kept_block_read(source->kept, need->start, need->stop, out)) {
         ret = decode_range(chain, source->stored, need->start, need->stop, out, source->kept, scratch);
@@ -428,10 +466,10 @@ static bool is_c_order(const vczi_chain_t *chain) {
     return true;
 }
 
-/* True where the stored items lie in C order, and a part of them can be decoded. */
+/* True where the stored items lie in C order, and a part of them can be decoded or copied. */
 static bool can_decode_in_parts(const vczi_chain_t *chain, const source_t *source) {
-    return chain->ndim != 0 && source->view.data == NULL && chain->bytes_codecs[0].ops->decode_kept != NULL &&
-           is_c_order(chain);
+    return chain->ndim != 0 && source->view.data == NULL &&
+           (source->is_copied || chain->bytes_codecs[0].ops->decode_kept != NULL) && is_c_order(chain);
 }
 
 static int decode_needed(const vczi_chain_t *chain, const source_t *source, const need_t *need,
@@ -440,7 +478,8 @@ static int decode_needed(const vczi_chain_t *chain, const source_t *source, cons
         return decode_direct(chain, source, need, out, scratch);
     }
     if (can_decode_in_parts(chain, source)) {
-        return decode_in_parts(chain, source, need, request, out, scratch);
+        return source->is_copied ? decode_slabs(chain, source, request, out, scratch)
+                                 : decode_in_parts(chain, source, need, request, out, scratch);
     }
     return decode_scattered(chain, source, need, request, out, scratch);
 }
@@ -448,19 +487,24 @@ static int decode_needed(const vczi_chain_t *chain, const source_t *source, cons
 int vczi_chain_decode(const vczi_chain_t *chain, vczi_span_t stored, const vczi_request_t *request, void *out,
                       vczi_kept_block_t *kept, vczi_scratch_t *scratch) {
     need_t need;
-    source_t source = {stored, {NULL, 0}, kept};
+    source_t source = {stored, vczi_pieces_are_copied(scratch), {NULL, 0}, kept};
     int ret = decode_outer(chain, &source.stored, chain->shard == NULL ? 1 : 0, scratch);
     if (ret == 0 && chain->shard != NULL) {
         return vczi_shard_decode(chain->shard, source.stored, request, out);
     }
-    if (ret == 0) {
-        ret = find_view(chain, source.stored, &source.view);
-    }
     if (ret != 0) {
         return ret;
     }
-    find_need(chain, request, source.view.data != NULL || kept != NULL, &need);
-    return decode_needed(chain, &source, &need, request, out, scratch);
+    const bool has_parts = chain->nbytes_codecs == 0 || chain->bytes_codecs[0].ops->decode_range != NULL;
+    find_need(chain, request, has_parts || kept != NULL, &need);
+    /* A view saves the way through a buffer; where that is none, it would have the codec look at its header twice. */
+    if (chain->nbytes_codecs == 0 || !has_parts || !(need.is_direct || vczi_pieces_are_read(scratch))) {
+        ret = find_view(chain, source.stored, &source.view);
+    }
+    if (ret == 0 && source.view.data != NULL && !has_parts) {
+        find_need(chain, request, true, &need);
+    }
+    return ret == 0 ? decode_needed(chain, &source, &need, request, out, scratch) : ret;
 }
 
 int vczi_chain_read_kept(const vczi_chain_t *chain, vczi_kept_block_t *kept, const vczi_request_t *request, void *out,
@@ -471,7 +515,7 @@ int vczi_chain_read_kept(const vczi_chain_t *chain, vczi_kept_block_t *kept, con
     if (!*is_read) {
         return 0;
     }
-    const source_t source = {{NULL, 0}, {NULL, 0}, kept};
+    const source_t source = {{NULL, 0}, false, {NULL, 0}, kept};
     return decode_needed(chain, &source, &need, request, out, scratch);
 }
 
@@ -481,11 +525,7 @@ bool vczi_chain_should_keep(const vczi_chain_t *chain, const vczi_request_t *req
         (chain->bytes_codecs[0].ops->decode_kept == NULL && chain->chunk_nbytes > VCZI_MAX_KEPT_NBYTES)) {
         return false;
     }
-    int64_t nitems = 1;
-    for (int i = 0; i < chain->ndim; i++) {
-        nitems *= request->out.shape[i]; /* at most a chunk's */
-    }
-    return nitems <= chain->chunk_nitems / KEPT_PART;
+    return request_nitems(chain, request) <= chain->chunk_nitems / KEPT_PART;
 }
 
 bool vczi_chain_has_blocks(const vczi_chain_t *chain) {

@@ -66,6 +66,16 @@ int vczi_chain_view(const vczi_chain_t *chain, vczi_span_t stored, vczi_span_t *
 /* True where a part of a chunk costs less than the whole. */
 bool vczi_chain_can_decode_part(const vczi_chain_t *chain);
 
+/* True where the parts of the stored bytes that are looked at are asked for, or copied (kernel/pieces). */
+bool vczi_chain_asks_for_parts(const vczi_chain_t *chain);
+bool vczi_chain_copies_parts(const vczi_chain_t *chain);
+
+/* True where the request is so small a part of a chunk that the rest of its bytes need not be read. */
+bool vczi_chain_is_part(const vczi_chain_t *chain, const vczi_request_t *request);
+
+/* Stored bytes of a chunk beyond which no writer's can be. */
+uint64_t vczi_chain_max_stored_nbytes(const vczi_chain_t *chain);
+
 /* Decode what `request` wants of the chunk in `stored` into `out`, of items of fixed size. `kept` is NULL, or what is
  * kept of this chunk (or nothing): it serves where it can, and keeps what had to be decoded for a small part. */
 int vczi_chain_decode(const vczi_chain_t *chain, vczi_span_t stored, const vczi_request_t *request, void *out,

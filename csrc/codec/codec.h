@@ -56,6 +56,8 @@ struct vczi_codec {
     const vczi_codec_ops_t *ops; /* NULL: what is stored is what is wanted */
     int variant;                 /* which of several formats one set of ops reads */
     vczi_size_rule_t size_rule;
+    /* True where all ops but `view` ask for the parts of `in` that they look at (kernel/pieces). */
+    bool asks_for_parts;
     vczi_settings_t settings;
 };
 

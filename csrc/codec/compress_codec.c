@@ -26,11 +26,16 @@ static int claim(size_t nbytes, size_t max_nbytes, int which, vczi_scratch_t *sc
 
 /* ---- blosc ---- */
 
+static int open_frame(vczi_frame_t *frame, vczi_span_t in, size_t raw_nbytes, vczi_scratch_t *scratch) {
+    const int ret = vczi_frame_need_head(in, scratch);
+    return ret == 0 ? vczi_frame_init(frame, in, raw_nbytes) : ret;
+}
+
 static int blosc_decode_range(const vczi_codec_t *self, vczi_span_t in, size_t raw_nbytes, size_t start, size_t stop,
                               uint8_t *out, vczi_scratch_t *scratch) {
     vczi_frame_t frame;
     (void) self;
-    int ret = vczi_frame_init(&frame, in, raw_nbytes);
+    int ret = open_frame(&frame, in, raw_nbytes, scratch);
     if (ret == 0) {
         ret = vczi_frame_decode(&frame, start, stop, out, scratch);
     }
@@ -41,7 +46,7 @@ static int blosc_decode_kept(const vczi_codec_t *self, vczi_span_t in, size_t ra
                              uint8_t *out, vczi_kept_block_t *kept, vczi_scratch_t *scratch) {
     vczi_frame_t frame;
     (void) self;
-    int ret = vczi_frame_init(&frame, in, raw_nbytes);
+    int ret = open_frame(&frame, in, raw_nbytes, scratch);
     if (ret == 0) {
         ret = vczi_frame_decode_kept(&frame, start, stop, out, kept, scratch);
     }
@@ -59,7 +64,10 @@ static int blosc_decode_unsized(const vczi_codec_t *self, vczi_span_t in, size_t
     uint8_t *buffer = NULL;
     size_t nbytes = 0;
     (void) self;
-    int ret = vczi_frame_raw_nbytes(in, &nbytes);
+    int ret = vczi_frame_need_head(in, scratch);
+    if (ret == 0) {
+        ret = vczi_frame_raw_nbytes(in, &nbytes);
+    }
     if (ret == 0) {
         ret = vczi_frame_init(&frame, in, nbytes);
     }
@@ -89,6 +97,7 @@ static const vczi_codec_ops_t blosc_ops = {blosc_decode_range, blosc_decode_kept
 
 int vczi_blosc_set_codec(const vczi_codec_spec_t *spec, int variant, vczi_codec_t *codec) {
     (void) spec;
+    codec->asks_for_parts = true;
     return set_ops(&blosc_ops, variant, codec);
 }
 

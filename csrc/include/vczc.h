@@ -249,6 +249,7 @@ typedef struct {
 
 /**
  * The bytes of `key`: a view of the map where the store is mapped, else a copy. Release with vczc_bytes_release.
+ * A look at a view of a file that has been cut since ends the process by a signal (SIGBUS), as it does of any map.
  * On failure `bytes` is zeroed.
  * @return 0, or VCZC_ERR_ARGUMENT, _NOT_FOUND, _STORE, _CORRUPT, _UNSUPPORTED, _NO_MEMORY.  @since 0.1
  */

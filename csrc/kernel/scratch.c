@@ -8,6 +8,7 @@
 
 #include "checked.h"
 #include "mem.h"
+#include "pieces.h"
 #include "status.h"
 #include "thread.h"
 
@@ -31,6 +32,7 @@ typedef struct {
 struct vczi_scratch {
     scratch_buffer_t buffers[VCZI_SCRATCH_NBUFFERS];
     scratch_context_t contexts[VCZI_NCONTEXTS];
+    vczi_pieces_t pieces;
 };
 
 /* The thread's kept scratch is the value of this slot; NULL while it is lent. */
@@ -123,6 +125,10 @@ uint8_t *vczi_scratch_grow(vczi_scratch_t *scratch, int which, size_t nbytes, si
     }
     vczi_free_aligned(old.data);
     return grown;
+}
+
+vczi_pieces_t *vczi_scratch_pieces(vczi_scratch_t *scratch) {
+    return &scratch->pieces;
 }
 
 void *vczi_scratch_context(vczi_scratch_t *scratch, int which, void *(*make)(void), void (*drop)(void *)) {

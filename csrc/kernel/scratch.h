@@ -16,10 +16,12 @@ enum {
     VCZI_SCRATCH_CODEC_B = 4,
     VCZI_SCRATCH_BLOCK = 5,  /* one Blosc block, shuffled */
     VCZI_SCRATCH_BLOCK2 = 6, /* a zstd frame without the zeros at its end */
-    VCZI_SCRATCH_NBUFFERS = 7
+    VCZI_SCRATCH_PIECES = 7, /* which pieces of the FILE buffer are there */
+    VCZI_SCRATCH_NBUFFERS = 8
 };
 
 typedef struct vczi_scratch vczi_scratch_t;
+typedef struct vczi_pieces vczi_pieces_t;
 
 /* Lend one: the calling thread's last where it is free, else a new one. NULL (and a failure) where there is no
  * memory. Give it back with vczi_scratch_return. No lock on the usual way. */
@@ -33,6 +35,9 @@ uint8_t *vczi_scratch_buffer(vczi_scratch_t *scratch, int which, size_t nbytes);
 
 /* As vczi_scratch_buffer, and the first `keep_nbytes` bytes of what the buffer holds stay. */
 uint8_t *vczi_scratch_grow(vczi_scratch_t *scratch, int which, size_t nbytes, size_t keep_nbytes);
+
+/* What is read in pieces into the FILE buffer (pieces.h). */
+vczi_pieces_t *vczi_scratch_pieces(vczi_scratch_t *scratch);
 
 /* A decoder's context that lives as long as the scratch: made by `make` at first use, freed by `drop`. */
 enum { VCZI_CONTEXT_ZSTD = 0, VCZI_CONTEXT_INFLATE = 1, VCZI_CONTEXT_KEPT = 2, VCZI_NCONTEXTS = 3 };

@@ -9,13 +9,16 @@
 #include <string.h>
 
 #include "inflate.h"
+#include "pieces.h"
 #include "status.h"
 #include "unblosclz.h"
 #include "unlz4.h"
 #include "unshuffle.h"
 #include "unzstd.h"
 
+#define FLAGS_AT 2
 #define RAW_NBYTES_AT 4
+#define BLOCK_NBYTES_AT 8
 #define HEADER_NBYTES ((size_t) 16)
 #define TABLE_ENTRY_NBYTES ((size_t) 4)
 #define STREAM_HEAD_NBYTES ((size_t) 4)
@@ -155,6 +158,20 @@ int vczi_frame_init(vczi_frame_t *frame, vczi_span_t stored, size_t raw_nbytes) 
     return check_table(frame);
 }
 
+int vczi_frame_need_head(vczi_span_t stored, vczi_scratch_t *scratch) {
+    const vczi_span_t header = vczi_span(stored.data, stored.nbytes < HEADER_NBYTES ? stored.nbytes : HEADER_NBYTES);
+    int ret = vczi_pieces_need(scratch, header);
+    if (ret != 0 || header.nbytes < HEADER_NBYTES || (stored.data[FLAGS_AT] & FLAG_COPY) != 0) {
+        return ret;
+    }
+    const size_t raw_nbytes = vczi_load_u32le(stored.data + RAW_NBYTES_AT);
+    const size_t block_nbytes = vczi_load_u32le(stored.data + BLOCK_NBYTES_AT);
+    const size_t nblocks = block_nbytes == 0 ? 0 : raw_nbytes / block_nbytes + 1;
+    const size_t room = stored.nbytes - HEADER_NBYTES;
+    const size_t table_nbytes = nblocks < room / TABLE_ENTRY_NBYTES ? nblocks * TABLE_ENTRY_NBYTES : room;
+    return vczi_pieces_need(scratch, vczi_span(stored.data + HEADER_NBYTES, table_nbytes));
+}
+
 int vczi_frame_raw_nbytes(vczi_span_t stored, size_t *raw_nbytes) {
     if (stored.nbytes < HEADER_NBYTES) {
         return vczi_fail(VCZC_ERR_CORRUPT, "%zu bytes are no Blosc frame", stored.nbytes);
@@ -202,13 +219,18 @@ static block_t block_open(const vczi_frame_t *frame, size_t index) {
     return block;
 }
 
-static int next_stream(block_t *block, vczi_span_t *stream) {
+static int next_stream(block_t *block, vczi_span_t *stream, vczi_scratch_t *scratch) {
+    vczi_cursor_t head = block->streams;
+    int ret = vczi_pieces_need(scratch, vczi_cursor_take(&head, STREAM_HEAD_NBYTES));
+    if (ret != 0) {
+        return ret;
+    }
     const uint32_t nbytes = vczi_cursor_u32le(&block->streams);
     *stream = vczi_cursor_take(&block->streams, nbytes);
     if (block->streams.failed) {
         return vczi_fail(VCZC_ERR_CORRUPT, "a stream of %" PRIu32 " bytes passes the end of its Blosc frame", nbytes);
     }
-    return 0;
+    return vczi_pieces_need(scratch, *stream);
 }
 
 static bool stream_is_copy(const block_t *block, vczi_span_t stream) {
@@ -242,7 +264,7 @@ static int decode_plain(const vczi_frame_t *frame, block_t *block, size_t begin,
     const size_t nbytes = block->stream_nbytes;
     for (size_t i = 0; i < block->nstreams && i * nbytes < end; i++) {
         vczi_span_t stream;
-        int ret = next_stream(block, &stream);
+        int ret = next_stream(block, &stream, scratch);
         if (ret != 0) {
             return ret;
         }
@@ -298,7 +320,7 @@ static int decode_bit_planes(block_t *block, vczi_span_t stream, uint8_t *planes
 static int decode_one_stream(const vczi_frame_t *frame, block_t *block, uint8_t *target, const uint8_t **planes,
                              vczi_scratch_t *scratch) {
     vczi_span_t stream;
-    const int ret = next_stream(block, &stream);
+    const int ret = next_stream(block, &stream, scratch);
     if (ret != 0) {
         return ret;
     }
@@ -322,7 +344,7 @@ static int decode_planes(const vczi_frame_t *frame, block_t *block, uint8_t *tar
     *planes = target;
     for (size_t i = 0; i < block->nstreams; i++) {
         vczi_span_t stream;
-        int ret = next_stream(block, &stream);
+        int ret = next_stream(block, &stream, scratch);
         if (ret == 0) {
             ret = decode_stream(frame, block, stream, target + i * block->stream_nbytes, scratch);
         }
@@ -405,8 +427,12 @@ static int decode_blocks(const vczi_frame_t *frame, size_t start, size_t stop, u
         return 0;
     }
     if (frame->is_copy) {
-        memcpy(out, frame->stored.data + HEADER_NBYTES + start, stop - start);
-        return 0;
+        const vczi_span_t raw = vczi_span(frame->stored.data + HEADER_NBYTES + start, stop - start);
+        const int ret = vczi_pieces_need(scratch, raw);
+        if (ret == 0) {
+            memcpy(out, raw.data, raw.nbytes);
+        }
+        return ret;
     }
     const size_t block_nbytes = frame->block_nbytes;
     size_t at = start;

@@ -24,6 +24,10 @@ typedef struct {
     bool is_copy; /* stored as it is: the raw bytes begin behind the header */
 } vczi_frame_t;
 
+/* Have header and block table of a frame there, where it is read in pieces (pieces.h): before vczi_frame_init. The
+ * decoders ask for the rest themselves. */
+int vczi_frame_need_head(vczi_span_t stored, vczi_scratch_t *scratch);
+
 /* Check a frame that must hold exactly `raw_nbytes`. VCZC_ERR_CORRUPT where header, table and bytes do not agree,
  * VCZC_ERR_UNSUPPORTED for a codec that is not built in (snappy). */
 int vczi_frame_init(vczi_frame_t *frame, vczi_span_t stored, size_t raw_nbytes);

@@ -63,21 +63,9 @@ static bool make_key(char key[VCZI_MAX_KEY_NBYTES], const char *path, const char
 
 /* ---- Documents in the store ---- */
 
-/* An archive could inflate a few bytes to any size: it is asked before. */
-static int check_size(vczc_store_t *store, const char *key) {
-    uint64_t nbytes = 0;
-    if (vczi_store_kind(store) != VCZC_STORE_ZIP) {
-        return 0;
-    }
-    const int ret = vczi_store_size(store, key, &nbytes);
-    if (ret == 0 && nbytes > VCZI_MAX_DOCUMENT_NBYTES) {
-        return vczi_fail(VCZC_ERR_METADATA, "%s: %s is larger than a document may be", vczi_store_location(store), key);
-    }
-    return ret;
-}
-
 /* A copy of a document's text. *text is NULL where it is not there. */
 static int fetch(vczc_store_t *store, const char *path, const char *name, char **text, size_t *nbytes) {
+    const vczi_want_t want = {.max_nbytes = VCZI_MAX_DOCUMENT_NBYTES, .too_large = VCZC_ERR_METADATA};
     char key[VCZI_MAX_KEY_NBYTES];
     vczi_bytes_t bytes = {{NULL, 0}, NULL, NULL, NULL};
     *text = NULL;
@@ -85,10 +73,11 @@ static int fetch(vczc_store_t *store, const char *path, const char *name, char *
     if (!make_key(key, path, name)) {
         return 0;
     }
-    int ret = check_size(store, key);
-    if (ret == 0) {
-        ret = vczi_store_get(store, key, NULL, &bytes);
+    vczi_scratch_t *scratch = vczi_scratch_borrow();
+    if (scratch == NULL) {
+        return VCZC_ERR_NO_MEMORY;
     }
+    int ret = vczi_store_get_wanted(store, key, &want, scratch, &bytes);
     if (ret == 0) {
         const vczi_span_t span = vczi_json_without_bom(bytes.span);
         *nbytes = span.nbytes;
@@ -96,6 +85,7 @@ static int fetch(vczc_store_t *store, const char *path, const char *name, char *
         ret = *text == NULL ? VCZC_ERR_NO_MEMORY : 0;
         vczi_bytes_release(&bytes);
     }
+    vczi_scratch_return(scratch);
     return ret == VCZC_ERR_NOT_FOUND ? 0 : ret;
 }
 

@@ -79,11 +79,12 @@ typedef int (*vczi_entry_fn)(void *user, const char *name, int kind);
  * VCZC_ERR_NOT_FOUND where there is no such folder. */
 int vczi_folder_list(const vczi_folder_t *folder, const char *name, vczi_entry_fn tell, void *user);
 
-/* Files of at least so many bytes are mapped, smaller ones read (measured: see the commit that set it). */
+/* Values of at least so many bytes that are handed out are mapped, smaller ones read. What the library looks at itself
+ * is always read: a file that is cut while a map of it is looked at ends the process by a signal. */
 #define VCZI_FILE_MAP_NBYTES ((uint64_t) 1 << 20)
 
-/* The same where only some pages will be looked at: a map of which three pages are touched costs as much as reading
+/* Values of at least so many bytes are read piece by piece where they may be: three pieces cost as much as reading
  * this. */
-#define VCZI_FILE_MAP_SPARSE_NBYTES ((uint64_t) 128 << 10)
+#define VCZI_FILE_PIECES_NBYTES ((uint64_t) 64 << 10)
 
 #endif

@@ -53,9 +53,9 @@ static int read_range(const vczi_file_t *file, const vczi_range_t *range, vczi_s
     return room == NULL ? VCZC_ERR_NO_MEMORY : vczi_file_read(file, range->start, room, range->nbytes);
 }
 
-/* Ranges of `map_nbytes` and more are mapped, shorter ones read. */
-static int fetch_range(const directory_t *directory, const char *key, uint64_t offset, size_t nbytes,
-                       uint64_t map_nbytes, vczi_scratch_t *scratch, vczi_bytes_t *bytes) {
+static int directory_get(void *self, const char *key, uint64_t offset, size_t nbytes, vczi_scratch_t *scratch,
+                         vczi_bytes_t *bytes) {
+    const directory_t *directory = self;
     vczi_file_t file;
     vczi_range_t range;
     int ret = vczi_folder_open_file(&directory->folder, key, &file);
@@ -64,19 +64,68 @@ static int fetch_range(const directory_t *directory, const char *key, uint64_t o
     }
     ret = vczi_range_init(&range, file.nbytes, offset, nbytes);
     if (ret == 0) {
-        ret = range.nbytes >= map_nbytes ? map_range(&file, &range, bytes) : read_range(&file, &range, scratch, bytes);
+        ret = scratch == NULL && range.nbytes >= VCZI_FILE_MAP_NBYTES ? map_range(&file, &range, bytes)
+                                                                      : read_range(&file, &range, scratch, bytes);
     }
     vczi_file_close(&file); /* a map outlives it */
     return ret == 0 ? 0 : vczi_fail_prefix(ret, "'%s'", key);
 }
 
-static int directory_get(void *self, const char *key, uint64_t offset, size_t nbytes, vczi_scratch_t *scratch,
-                         vczi_bytes_t *bytes) {
-    return fetch_range(self, key, offset, nbytes, VCZI_FILE_MAP_NBYTES, scratch, bytes);
+/* A file that stays open while it is read in pieces. */
+typedef struct {
+    vczi_file_t file;
+    vczi_scratch_t *scratch;
+} open_pieces_t;
+
+static int read_piece(void *user, uint64_t offset, void *out, size_t nbytes) {
+    const open_pieces_t *pieces = user;
+    return vczi_file_read(&pieces->file, offset, out, nbytes);
 }
 
-static int directory_get_sparse(void *self, const char *key, vczi_scratch_t *scratch, vczi_bytes_t *bytes) {
-    return fetch_range(self, key, 0, SIZE_MAX, VCZI_FILE_MAP_SPARSE_NBYTES, scratch, bytes);
+static void release_pieces(void *owner, void *pin) {
+    open_pieces_t *pieces = pin;
+    (void) owner;
+    vczi_pieces_end(pieces->scratch);
+    vczi_file_close(&pieces->file);
+    vczi_free(pieces);
+}
+
+/* `file` is then closed by the release of `bytes`. */
+static int begin_pieces(vczi_file_t *file, size_t nbytes, const vczi_want_t *want, vczi_scratch_t *scratch,
+                        vczi_bytes_t *bytes) {
+    const vczi_file_t closed = {0};
+    open_pieces_t *pieces = vczi_alloc(sizeof(*pieces));
+    if (pieces == NULL) {
+        return VCZC_ERR_NO_MEMORY;
+    }
+    pieces->file = *file;
+    pieces->scratch = scratch;
+    *file = closed;
+    bytes->pin = pieces;
+    bytes->release = release_pieces;
+    return vczi_begin_pieces(want, scratch, read_piece, pieces, 0, nbytes, bytes);
+}
+
+static int directory_get_wanted(void *self, const char *key, const vczi_want_t *want, vczi_scratch_t *scratch,
+                                vczi_bytes_t *bytes) {
+    const directory_t *directory = self;
+    vczi_file_t file;
+    vczi_range_t range;
+    int ret = vczi_folder_open_file(&directory->folder, key, &file);
+    if (ret != 0) {
+        return ret;
+    }
+    ret = vczi_range_init(&range, file.nbytes, 0, SIZE_MAX);
+    if (ret == 0 && vczi_wants_pieces(want, range.nbytes)) {
+        ret = begin_pieces(&file, range.nbytes, want, scratch, bytes);
+    } else if (ret == 0) {
+        ret = vczi_check_wanted(want, range.nbytes);
+        if (ret == 0) {
+            ret = read_range(&file, &range, scratch, bytes);
+        }
+    }
+    vczi_file_close(&file);
+    return ret == 0 ? 0 : vczi_fail_prefix(ret, "'%s'", key);
 }
 
 static int directory_size(void *self, const char *key, uint64_t *nbytes) {
@@ -243,7 +292,7 @@ static void directory_will_need(void *self, const char *key) {
 const vczi_store_ops_t vczi_directory_ops = {
     .kind = VCZC_STORE_DIRECTORY,
     .get = directory_get,
-    .get_sparse = directory_get_sparse,
+    .get_wanted = directory_get_wanted,
     .size = directory_size,
     .list = directory_list,
     .list_folder = directory_list_folder,

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "checked.h"
+#include "file.h"
 #include "mem.h"
 #include "status.h"
 
@@ -26,6 +27,30 @@ int vczi_range_init(vczi_range_t *range, uint64_t total, uint64_t offset, size_t
 
 vczi_span_t vczi_range_of(const vczi_range_t *range, vczi_span_t all) {
     return range->nbytes == 0 ? vczi_span(all.data, 0) : vczi_span(all.data + range->start, range->nbytes);
+}
+
+bool vczi_wants_pieces(const vczi_want_t *want, uint64_t nbytes) {
+    return (want->asks_for_parts || want->copies_parts) &&
+           (nbytes >= VCZI_FILE_PIECES_NBYTES || nbytes > want->max_nbytes);
+}
+
+int vczi_begin_pieces(const vczi_want_t *want, vczi_scratch_t *scratch, vczi_piece_fn read, void *user, uint64_t offset,
+                      size_t nbytes, vczi_bytes_t *bytes) {
+    const size_t at_once = want->is_part ? VCZI_PIECES_OF_PART_NBYTES : VCZI_PIECES_OF_ALL_NBYTES;
+    const vczi_pieces_source_t source = {read, user, offset, at_once};
+    if (want->copies_parts) {
+        vczi_pieces_begin_copying(scratch, &source, nbytes, &bytes->span);
+        return 0;
+    }
+    return vczi_pieces_begin(scratch, &source, nbytes, &bytes->span);
+}
+
+int vczi_check_wanted(const vczi_want_t *want, uint64_t nbytes) {
+    if (nbytes <= want->max_nbytes) {
+        return 0;
+    }
+    return vczi_fail(want->too_large, "%" PRIu64 " bytes are stored, more than the %" PRIu64 " that can be meant",
+                     nbytes, want->max_nbytes);
 }
 
 static void free_pin(void *owner, void *pin) {

@@ -92,16 +92,16 @@ int vczi_store_get_range(vczc_store_t *store, const char *key, uint64_t offset, 
     return end_get(store, ret, bytes);
 }
 
-int vczi_store_get_sparse(vczc_store_t *store, const char *key, vczi_scratch_t *scratch, vczi_bytes_t *bytes) {
+int vczi_store_get_wanted(vczc_store_t *store, const char *key, const vczi_want_t *want, vczi_scratch_t *scratch,
+                          vczi_bytes_t *bytes) {
     const vczi_bytes_t none = {0};
     full_key_t full;
-    if (store->ops->get_sparse == NULL) {
-        return vczi_store_get(store, key, scratch, bytes);
-    }
     *bytes = none;
     int ret = find_key(store, key, &full);
-    if (ret == 0) {
-        ret = store->ops->get_sparse(store->self, full.text, scratch, bytes);
+    if (ret == 0 && store->ops->get_wanted != NULL) {
+        ret = store->ops->get_wanted(store->self, full.text, want, scratch, bytes);
+    } else if (ret == 0) {
+        ret = store->ops->get(store->self, full.text, 0, SIZE_MAX, scratch, bytes);
     }
     return end_get(store, ret, bytes);
 }

@@ -21,6 +21,15 @@ typedef struct {
     void *owner;
 } vczi_bytes_t;
 
+/* How a value is wanted by who looks at it and hands it to nobody. */
+typedef struct {
+    bool is_part;        /* only a part of it will be looked at */
+    bool asks_for_parts; /* by vczi_pieces_need, before any look at it */
+    bool copies_parts;   /* by vczi_pieces_copy, where vczi_pieces_are_copied says so */
+    uint64_t max_nbytes; /* of a value that has to be read whole; above it is the failure `too_large` */
+    int too_large;
+} vczi_want_t;
+
 /* One kind of store. Keys are full (prefix included), zero-terminated and safe (key.h): store.c has checked them. Every
  * function may be called by several threads at once. What is told by a listing is checked by store.c, not by the kind.
  */
@@ -32,9 +41,10 @@ typedef struct {
      * VCZC_ERR_CORRUPT. On failure `bytes` may hold a pin, which store.c releases. */
     int (*get)(void *self, const char *key, uint64_t offset, size_t nbytes, vczi_scratch_t *scratch,
                vczi_bytes_t *bytes);
-    /* All bytes of `key`, of which a small part will be looked at: as `get`, by a map where that reads less. May be
-     * NULL. */
-    int (*get_sparse)(void *self, const char *key, vczi_scratch_t *scratch, vczi_bytes_t *bytes);
+    /* All bytes of `key` as they are wanted, in the scratch where they are not in memory anyway: never in a map, which
+     * could be cut. NULL where `get` does that. */
+    int (*get_wanted)(void *self, const char *key, const vczi_want_t *want, vczi_scratch_t *scratch,
+                      vczi_bytes_t *bytes);
     int (*size)(void *self, const char *key, uint64_t *nbytes);
     /* Told each key that begins with `prefix`. What `tell` returns ends the listing and is returned. */
     int (*list)(void *self, const char *prefix, vczc_list_fn tell, void *user);
@@ -61,8 +71,9 @@ void vczi_store_release(vczc_store_t *store); /* NULL is nothing */
 int vczi_store_get(vczc_store_t *store, const char *key, vczi_scratch_t *scratch, vczi_bytes_t *bytes);
 int vczi_store_get_range(vczc_store_t *store, const char *key, uint64_t offset, size_t nbytes, vczi_scratch_t *scratch,
                          vczi_bytes_t *bytes);
-/* As vczi_store_get, where only a small part of the bytes will be looked at. */
-int vczi_store_get_sparse(vczc_store_t *store, const char *key, vczi_scratch_t *scratch, vczi_bytes_t *bytes);
+/* As vczi_store_get, for a look by the library itself; `bytes` must be released before the scratch is used again. */
+int vczi_store_get_wanted(vczc_store_t *store, const char *key, const vczi_want_t *want, vczi_scratch_t *scratch,
+                          vczi_bytes_t *bytes);
 void vczi_bytes_release(vczi_bytes_t *bytes);
 int vczi_store_size(vczc_store_t *store, const char *key, uint64_t *nbytes);
 /* Every key that begins with `prefix` ("" or "a/b/"), relative to the store's own prefix; entries that are no part of a

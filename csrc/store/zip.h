@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) The vczc developers */
-/* A zip archive as a store: mapped once, stored entries are views of the map, deflated ones are inflated. */
+/* A zip archive as a store: entries are read, and inflated where they are deflated; stored bytes that are handed out
+ * are views of a map. */
 #ifndef VCZI_ZIP_H
 #define VCZI_ZIP_H
 

@@ -4,7 +4,7 @@
 #ifndef VCZI_ZIP_END_H
 #define VCZI_ZIP_END_H
 
-#include "bytes.h"
+#include "zip_source.h"
 
 /* Signatures, as the little-endian numbers that they are. */
 #define VCZI_ZIP_LOCAL_HEADER UINT32_C(0x04034b50)
@@ -18,14 +18,14 @@
 
 /* The directory lies inside the archive: start and nbytes have been checked. */
 typedef struct {
-    size_t start;
-    size_t nbytes;
+    uint64_t start;
+    uint64_t nbytes;
     uint64_t shift;    /* bytes before the first entry that the archive's offsets do not count */
     uint64_t nentries; /* as the end record says, which may be wrong */
 } vczi_zip_directory_t;
 
 /* Find the last end record whose fields agree with the archive. VCZC_ERR_STORE where there is none,
  * VCZC_ERR_UNSUPPORTED where the archive is split or its directory encrypted. */
-int vczi_zip_find_directory(vczi_span_t archive, vczi_zip_directory_t *directory);
+int vczi_zip_find_directory(const vczi_zip_source_t *source, vczi_zip_directory_t *directory);
 
 #endif

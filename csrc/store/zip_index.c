@@ -4,6 +4,9 @@
  * costs here is most of what opening an archive costs. */
 #include "zip_index.h"
 
+#include <inttypes.h>
+
+#include "ceilings.h"
 #include "checked.h"
 #include "key.h"
 #include "mem.h"
@@ -13,6 +16,8 @@
 
 #define MIN_ENTRIES 16
 #define MIN_NAMES_NBYTES 4096
+#define MAX_HEADER_NBYTES (VCZI_ZIP_CENTRAL_NBYTES + 3 * (size_t) UINT16_MAX)
+#define WINDOW_NBYTES ((size_t) 512 << 10) /* of a directory in a file: at least one header, and in a cache */
 #define EXTRA_ZIP64 1
 #define FLAG_ENCRYPTED 0x0001
 #define FLAG_UTF8 0x0800
@@ -24,14 +29,22 @@ typedef struct {
     vczi_span_t name, extra;
 } header_t;
 
+/* A directory on its way through a window. */
+typedef struct {
+    const vczi_zip_source_t *source;
+    vczi_cursor_t cursor; /* over what is in the window */
+    uint64_t next;        /* in the archive: what follows the window */
+    uint64_t left;        /* of the directory: behind the window */
+    uint8_t *window;      /* NULL for an archive in memory */
+} reader_t;
+
 static vczi_span_t entry_name(const void *user, uint32_t index) {
     const vczi_zip_index_t *self = user;
     return vczi_zip_index_name(self, &self->entries[index]);
 }
 
 vczi_span_t vczi_zip_index_name(const vczi_zip_index_t *self, const vczi_zip_entry_t *entry) {
-    const uint8_t *names = (entry->flags & VCZI_ZIP_CONVERTED) != 0 ? self->names : self->directory.data;
-    return vczi_span(names + entry->name, entry->name_nbytes);
+    return vczi_span(self->names + entry->name, entry->name_nbytes);
 }
 
 const vczi_zip_entry_t *vczi_zip_index_find(const vczi_zip_index_t *self, vczi_span_t key) {
@@ -129,12 +142,10 @@ static void read_numbers(vczi_zip_entry_t *entry, const header_t *header, uint64
     }
 }
 
-/* Put the converted name behind the others. It is kept only where it differs from what stands in the directory. */
-static int convert_name(vczi_zip_index_t *self, const header_t *header, vczi_zip_entry_t *entry, bool *is_key) {
-    const bool is_utf8 = (vczi_load_u16le(header->fixed + 8) & FLAG_UTF8) != 0;
-    const size_t max_nbytes = vczi_zip_name_max_nbytes(header->name, header->extra);
+/* Room for `nbytes` bytes behind the names. */
+static int reserve_name(vczi_zip_index_t *self, size_t nbytes) {
     size_t size = self->names_size < MIN_NAMES_NBYTES ? MIN_NAMES_NBYTES : self->names_size;
-    while (size - self->names_nbytes < max_nbytes) {
+    while (size - self->names_nbytes < nbytes) {
         if (!vczi_mul_size(size, 2, &size)) {
             return vczi_fail_memory(SIZE_MAX);
         }
@@ -147,18 +158,31 @@ static int convert_name(vczi_zip_index_t *self, const header_t *header, vczi_zip
         self->names = names;
         self->names_size = size;
     }
-    uint8_t *converted = self->names + self->names_nbytes;
-    const size_t nbytes = vczi_zip_name_convert(header->name, is_utf8, header->extra, converted);
-    *is_key = vczi_key_span_is_safe(vczi_span(converted, nbytes)); /* and so at most VCZI_MAX_KEY_NBYTES */
-    if (!*is_key || (nbytes == header->name.nbytes && memcmp(converted, header->name.data, nbytes) == 0)) {
-        return 0;
+    return 0;
+}
+
+/* Put the name, as a key, behind the others. It does not count yet. */
+static int write_name(vczi_zip_index_t *self, const header_t *header, vczi_zip_entry_t *entry, bool *is_key) {
+    const vczi_span_t name = header->name;
+    const bool is_plain = name.nbytes <= VCZI_MAX_KEY_NBYTES && vczi_zip_name_is_plain(name);
+    int ret = reserve_name(self, is_plain ? name.nbytes : vczi_zip_name_max_nbytes(name, header->extra));
+    if (ret != 0) {
+        return ret;
     }
-    if (!vczi_size_to_u32(self->names_nbytes, &entry->name)) {
+    uint8_t *place = self->names + self->names_nbytes;
+    size_t nbytes = name.nbytes;
+    *is_key = true;
+    if (is_plain) {
+        memcpy(place, name.data, nbytes);
+    } else {
+        const bool is_utf8 = (vczi_load_u16le(header->fixed + 8) & FLAG_UTF8) != 0;
+        nbytes = vczi_zip_name_convert(name, is_utf8, header->extra, place);
+        *is_key = vczi_key_span_is_safe(vczi_span(place, nbytes)); /* and so at most VCZI_MAX_KEY_NBYTES */
+    }
+    if (*is_key && !vczi_size_to_u32(self->names_nbytes, &entry->name)) {
         return vczi_fail(VCZC_ERR_UNSUPPORTED, "the names in the zip archive take more than 4 GiB");
     }
-    entry->name_nbytes = (uint16_t) nbytes;
-    entry->flags |= VCZI_ZIP_CONVERTED;
-    self->names_nbytes += nbytes;
+    entry->name_nbytes = *is_key ? (uint16_t) nbytes : 0;
     return 0;
 }
 
@@ -170,38 +194,67 @@ static int add_entry(vczi_zip_index_t *self, const header_t *header, uint64_t sh
     }
     vczi_zip_entry_t *entry = &self->entries[self->nentries];
     read_numbers(entry, header, shift);
-    entry->name = (uint32_t) (header->name.data - self->directory.data); /* the directory is below 4 GiB */
-    entry->name_nbytes = (uint16_t) header->name.nbytes;
-    if (header->name.nbytes > VCZI_MAX_KEY_NBYTES || !vczi_zip_name_is_plain(header->name)) {
-        ret = convert_name(self, header, entry, &is_key);
-    }
+    ret = write_name(self, header, entry, &is_key);
     if (ret != 0 || !is_key) {
         return ret;
     }
     if (self->checksums != NULL) {
         self->checksums[self->nentries] = vczi_load_u32le(header->fixed + 16);
     }
+    self->names_nbytes += entry->name_nbytes;
     self->nentries++;
     return 0;
 }
 
+/* ---- The directory ---- */
+
+static int reader_init(reader_t *reader, const vczi_zip_source_t *source, const vczi_zip_directory_t *directory) {
+    *reader = (reader_t){.source = source, .next = directory->start, .left = directory->nbytes};
+    if (source->file == NULL) {
+        const size_t nbytes = (size_t) directory->nbytes; /* it lies in memory */
+        reader->cursor = vczi_cursor(vczi_span(source->memory.data + (size_t) directory->start, nbytes));
+        reader->next += nbytes;
+        reader->left = 0;
+        return 0;
+    }
+    reader->window = vczi_alloc(WINDOW_NBYTES);
+    reader->cursor = vczi_cursor(vczi_span(reader->window, 0));
+    return reader->window == NULL ? VCZC_ERR_NO_MEMORY : 0;
+}
+
+/* Have the next header in the window, however long it is, or all that is left. */
+static int reader_fill(reader_t *reader) {
+    const size_t have = reader->cursor.left;
+    if (reader->left == 0 || have >= MAX_HEADER_NBYTES) {
+        return 0;
+    }
+    const size_t room = WINDOW_NBYTES - have;
+    const size_t nbytes = reader->left < room ? (size_t) reader->left : room;
+    memmove(reader->window, reader->cursor.next, have);
+    reader->cursor = vczi_cursor(vczi_span(reader->window, have + nbytes));
+    const int ret = vczi_zip_source_read(reader->source, reader->next, reader->window + have, nbytes);
+    reader->next += nbytes;
+    reader->left -= nbytes;
+    return ret;
+}
+
 /* The next header; *is_end where a signature of the directory, or nothing, follows the last one. */
-static int read_header(vczi_cursor_t *cursor, size_t place, header_t *header, bool *is_end) {
+static int read_header(vczi_cursor_t *cursor, uint64_t place, header_t *header, bool *is_end) {
     *is_end = cursor->left == 0 || (cursor->left >= 4 && vczi_load_u32le(cursor->next) == VCZI_ZIP_DIGITAL_SIGNATURE);
     if (*is_end) {
         return 0;
     }
     const vczi_span_t fixed = vczi_cursor_take(cursor, VCZI_ZIP_CENTRAL_NBYTES);
     if (cursor->failed || vczi_load_u32le(fixed.data) != VCZI_ZIP_CENTRAL_HEADER) {
-        return vczi_fail(VCZC_ERR_STORE, "the directory of the zip archive is damaged at byte %zu", place);
+        return vczi_fail(VCZC_ERR_STORE, "the directory of the zip archive is damaged at byte %" PRIu64, place);
     }
     header->fixed = fixed.data;
     header->name = vczi_cursor_take(cursor, vczi_load_u16le(fixed.data + 28));
     header->extra = vczi_cursor_take(cursor, vczi_load_u16le(fixed.data + 30));
     (void) vczi_cursor_take(cursor, vczi_load_u16le(fixed.data + 32)); /* comment */
     if (cursor->failed) {
-        return vczi_fail(VCZC_ERR_STORE, "a header in the directory of the zip archive passes its end (byte %zu)",
-                         place);
+        return vczi_fail(VCZC_ERR_STORE,
+                         "a header in the directory of the zip archive passes its end (byte %" PRIu64 ")", place);
     }
     if ((vczi_load_u16le(fixed.data + 8) & FLAG_MASKED) != 0) {
         return vczi_fail(VCZC_ERR_UNSUPPORTED, "a zip archive whose directory is encrypted is not read");
@@ -209,13 +262,14 @@ static int read_header(vczi_cursor_t *cursor, size_t place, header_t *header, bo
     return 0;
 }
 
-static int read_directory(vczi_zip_index_t *self, uint64_t shift) {
-    vczi_cursor_t cursor = vczi_cursor(self->directory);
+static int read_directory(vczi_zip_index_t *self, reader_t *reader, uint64_t shift) {
     for (;;) {
         header_t header = {0};
         bool is_end = false;
-        const size_t place = self->directory_start + (self->directory.nbytes - cursor.left);
-        int ret = read_header(&cursor, place, &header, &is_end);
+        int ret = reader_fill(reader);
+        if (ret == 0) {
+            ret = read_header(&reader->cursor, reader->next - reader->cursor.left, &header, &is_end);
+        }
         if (ret == 0 && !is_end) {
             ret = add_entry(self, &header, shift);
         }
@@ -227,31 +281,35 @@ static int read_directory(vczi_zip_index_t *self, uint64_t shift) {
 
 /* How many entries to make room for: as claimed, but no more than the directory's bytes can hold. */
 static size_t first_room(const vczi_zip_directory_t *directory) {
-    const size_t most = directory->nbytes / VCZI_ZIP_CENTRAL_NBYTES;
-    const size_t claimed = directory->nentries < most ? (size_t) directory->nentries : most;
+    const uint64_t most = directory->nbytes / VCZI_ZIP_CENTRAL_NBYTES; /* below 2^32 */
+    const size_t claimed = (size_t) (directory->nentries < most ? directory->nentries : most);
     return claimed < MIN_ENTRIES ? MIN_ENTRIES : claimed;
 }
 
-int vczi_zip_index_init(vczi_zip_index_t *self, vczi_span_t archive, bool with_checksums) {
+int vczi_zip_index_init(vczi_zip_index_t *self, const vczi_zip_source_t *source, bool with_checksums) {
     const vczi_zip_index_t none = {0};
     vczi_zip_directory_t directory = {0};
+    reader_t reader = {0};
     *self = none;
-    int ret = vczi_zip_find_directory(archive, &directory);
+    int ret = vczi_zip_find_directory(source, &directory);
     if (ret != 0) {
         return ret;
     }
     if (directory.nbytes > UINT32_MAX) {
         return vczi_fail(VCZC_ERR_UNSUPPORTED, "the directory of the zip archive takes more than 4 GiB");
     }
-    self->directory = vczi_span(archive.data + directory.start, directory.nbytes);
     self->directory_start = directory.start;
     ret = set_room(self, first_room(&directory), with_checksums);
     if (ret == 0) {
-        ret = read_directory(self, directory.shift);
+        ret = reader_init(&reader, source, &directory);
+    }
+    if (ret == 0) {
+        ret = read_directory(self, &reader, directory.shift);
     }
     if (ret == 0) {
         ret = bind_names(self);
     }
+    vczi_free(reader.window);
     if (ret != 0) {
         vczi_zip_index_clear(self);
     }

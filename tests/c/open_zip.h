@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) The vczc developers */
-/* An archive in memory that is open as a store, and what is expected of it. */
+/* An archive in memory, or in a file, that is open as a store, and what is expected of it. */
 #ifndef OPEN_ZIP_H
 #define OPEN_ZIP_H
 
@@ -15,11 +15,39 @@ static vczc_store_t *store;
 static uint8_t *archive; /* a copy of exact size, so that a sanitizer sees each step past its end */
 static vczi_scratch_t *scratch;
 
-static inline int open_bytes(const void *bytes, size_t nbytes, uint32_t flags) {
+static const char *in_file; /* where it is put to be opened; NULL: in memory */
+
+static inline void put_archive(const void *bytes, size_t nbytes) {
+    if (in_file != NULL) {
+        (void) remove(in_file); /* file systems may wait for the disk where a file is cut to be written again */
+        FILE *file = fopen(in_file, "wb");
+        if (file == NULL || fwrite(bytes, 1, nbytes, file) != nbytes || fclose(file) != 0) abort();
+        return;
+    }
     archive = malloc(nbytes == 0 ? 1 : nbytes);
     if (nbytes != 0) memcpy(archive, bytes, nbytes);
+}
+
+static inline int open_archive(size_t nbytes, uint32_t flags) {
+    return in_file != NULL ? vczi_store_open_path(&store, in_file, flags)
+                           : vczi_store_open_zip_memory(&store, vczi_span(archive, nbytes), flags);
+}
+
+static inline int open_bytes(const void *bytes, size_t nbytes, uint32_t flags) {
     scratch = vczi_scratch_borrow();
-    return vczi_store_open_zip_memory(&store, vczi_span(archive, nbytes), flags);
+    put_archive(bytes, nbytes);
+    return open_archive(nbytes, flags);
+}
+
+/* Run all tests on archives in memory, then on the same ones in a file. */
+static inline int run_both_ways(void (*run_tests)(void)) {
+    char name[64];
+    run_tests();
+    (void) snprintf(name, sizeof(name), "vczc_test_%llx.zip", (unsigned long long) (uintptr_t) &in_file);
+    in_file = name;
+    run_tests();
+    (void) remove(name);
+    return check_result();
 }
 
 static inline int open_zip(void) {

@@ -31,7 +31,7 @@ static void test_stored_entries_are_views(void) {
     zip_finish("");
     REQUIRE(open_zip() == 0);
     CHECK_EQ(vczi_store_get(store, "x/0", NULL, &bytes), 0);
-    CHECK(bytes.span.data > archive && bytes.span.data < archive + zip.nbytes);
+    CHECK(in_file != NULL || (bytes.span.data > archive && bytes.span.data < archive + zip.nbytes));
     CHECK(bytes.release == NULL);
     vczi_store_will_need(store, "x/0");
     vczi_store_will_need(store, "nothing");
@@ -366,7 +366,7 @@ static void test_a_wrapping_folder(void) {
     close_zip();
 }
 
-int main(void) {
+static void run_tests(void) {
     RUN(test_entries);
     RUN(test_stored_entries_are_views);
     RUN(test_sizes_and_ranges);
@@ -383,5 +383,8 @@ int main(void) {
     RUN(test_the_last_of_equal_names_counts);
     RUN(test_entries_may_share_a_header);
     RUN(test_a_wrapping_folder);
-    return check_result();
+}
+
+int main(void) {
+    return run_both_ways(run_tests);
 }

@@ -86,8 +86,10 @@ static void test_checksums(void) {
         expect("x/.zarray", 0, "{\"zarr_format\": 2}");
     }
     /* Once it has been checked it is not checked again. */
-    archive[zip.entries[0].header + 30 + 7 + 7] = '[';
-    expect(".zgroup", 0, "[}");
+    if (in_file == NULL) {
+        archive[zip.entries[0].header + 30 + 7 + 7] = '[';
+        expect(".zgroup", 0, "[}");
+    }
     close_zip();
     make_usual();
     zip_finish("");
@@ -155,10 +157,9 @@ static void test_each_allocation_fails(void) {
     for (long count = 1;; count++) {
         vczi_bytes_t bytes = {0};
         vczi_scratch_return(vczi_scratch_borrow()); /* so that it is there already */
-        archive = malloc(zip.nbytes);
-        memcpy(archive, zip.bytes, zip.nbytes);
+        put_archive(zip.bytes, zip.nbytes);
         vczi_test_fail_allocation(count);
-        int ret = vczi_store_open_zip_memory(&store, vczi_span(archive, zip.nbytes), VCZC_OPEN_VERIFY);
+        int ret = open_archive(zip.nbytes, VCZC_OPEN_VERIFY);
         CHECK((ret == 0) == (store != NULL));
         if (ret == 0) ret = vczi_store_get(store, "x/1", NULL, &bytes);
         listed[0] = '\0';
@@ -168,6 +169,7 @@ static void test_each_allocation_fails(void) {
         vczi_store_release(store);
         store = NULL;
         free(archive);
+        archive = NULL;
         if (ret == 0) {
             CHECK(count > 8);
             return;
@@ -177,7 +179,7 @@ static void test_each_allocation_fails(void) {
 }
 #endif
 
-int main(void) {
+static void run_tests(void) {
     RUN(test_what_is_not_read_is_named);
     RUN(test_split_and_encrypted_archives);
     RUN(test_sizes_that_lie);
@@ -187,5 +189,8 @@ int main(void) {
 #ifdef VCZI_TEST_FAULTS
     RUN(test_each_allocation_fails);
 #endif
-    return check_result();
+}
+
+int main(void) {
+    return run_both_ways(run_tests);
 }
