@@ -5,6 +5,7 @@
 import bz2
 import dataclasses
 import io
+import json
 import lzma
 import os
 import random
@@ -431,3 +432,30 @@ def test_files_that_are_no_store(tmp_path, content):
         with pytest.raises(vczc.StoreError) as caught:
             call(tmp_path / "store.zip")
         assert "store.zip" in str(caught.value)
+
+
+def test_headers_of_all_lengths(tmp_path):
+    """A directory of some MB: headers lie across the ends of what is read of it at once."""
+    rng = random.Random(5)
+    path = tmp_path / "long.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(".zgroup", b'{"zarr_format": 2}')
+        for i in range(3000):
+            info = zipfile.ZipInfo(f"x/{'n' * rng.randrange(200)}{i}")
+            info.comment = b"c" * rng.choice([0, 0, 0, 7, 3000, 65535 if i % 100 == 0 else 1])
+            extra = rng.choice([0, 0, 40, 5000])
+            info.extra = b"\xfe\xca" + extra.to_bytes(2, "little") + b"e" * extra
+            archive.writestr(info, str(i))
+    with zipfile.ZipFile(path) as archive, vczc.ZipStore(path) as store:
+        names = archive.namelist()
+        assert store.keys() == sorted(names)
+    array = json.dumps(
+        {
+            "zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "|u1", "compressor": None,
+            "filters": None, "fill_value": 0, "order": "C",
+        }
+    ).encode()  # fmt: skip
+    with zipfile.ZipFile(path, "a") as archive:  # behind all those, so that it is found by offsets
+        archive.writestr("y/.zarray", array)
+        archive.writestr("y/0", b"\x07")
+    assert vczc.open(path)["y"][0] == 7

@@ -16,8 +16,8 @@
 
 #define MIN_ENTRIES 16
 #define MIN_NAMES_NBYTES 4096
-#define MAX_HEADER_NBYTES (VCZI_ZIP_CENTRAL_NBYTES + 3 * (size_t) UINT16_MAX)
-#define WINDOW_NBYTES ((size_t) 512 << 10) /* of a directory in a file: at least one header, and in a cache */
+/* Of a directory in a file: the longest header fits, and it stays in a cache. */
+#define WINDOW_NBYTES ((size_t) 256 << 10)
 #define EXTRA_ZIP64 1
 #define FLAG_ENCRYPTED 0x0001
 #define FLAG_UTF8 0x0800
@@ -222,10 +222,17 @@ static int reader_init(reader_t *reader, const vczi_zip_source_t *source, const 
     return reader->window == NULL ? VCZC_ERR_NO_MEMORY : 0;
 }
 
+static bool has_header(const vczi_cursor_t *cursor) {
+    const uint8_t *fixed = cursor->next;
+    return cursor->left >= VCZI_ZIP_CENTRAL_NBYTES &&
+           cursor->left - VCZI_ZIP_CENTRAL_NBYTES >=
+               (size_t) vczi_load_u16le(fixed + 28) + vczi_load_u16le(fixed + 30) + vczi_load_u16le(fixed + 32);
+}
+
 /* Have the next header in the window, however long it is, or all that is left. */
 static int reader_fill(reader_t *reader) {
     const size_t have = reader->cursor.left;
-    if (reader->left == 0 || have >= MAX_HEADER_NBYTES) {
+    if (reader->left == 0 || has_header(&reader->cursor)) {
         return 0;
     }
     const size_t room = WINDOW_NBYTES - have;
