@@ -7,15 +7,26 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import subprocess
+import sys
 import time
 from itertools import pairwise
 
+import numcodecs
 import numpy as np
 import pytest
 
 import vczc
 from vczc.cli.__main__ import run
 
+CODECS = (
+    numcodecs.Zstd(22),
+    numcodecs.GZip(9),
+    numcodecs.Zlib(9),
+    numcodecs.LZ4(),
+    numcodecs.Blosc("zstd", 9),
+    numcodecs.Blosc("lz4", 9),
+)
 GROUP = b'{"zarr_format": 2}'
 
 
@@ -103,6 +114,52 @@ def test_check_of_a_huge_grid(tmp_path, shape, capsys):
     )
     assert run(["check", str(folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["chunks"] == 0
+
+
+CLAIM = """
+import resource, sys
+import vczc
+
+array = vczc.open(sys.argv[1])["x"]
+with open("/proc/self/statm") as file:
+    size = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + (256 << 20), -1))
+for read in (lambda: array[5], lambda: array[::1 << 30]):
+    try:
+        read()
+    except vczc.CorruptChunkError as err:
+        print(err.coords)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is Linux's")
+@pytest.mark.parametrize("codec", CODECS, ids=str)
+def test_a_chunk_that_cannot_be_so_large(tmp_path, codec):
+    """8 GiB by the metadata, a few bytes stored: refused before that much memory is asked for."""
+    n = 8 << 30
+    files = {
+        ".zgroup": GROUP,
+        "x/.zarray": document(shape=[n], chunks=[n], compressor=codec.get_config()),
+        "x/0": codec.encode(bytes(100_000)),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", CLAIM, write(tmp_path / "s", files)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("(0,)\n(0,)\n", "")
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=str)
+def test_chunks_that_pack_as_close_as_can_be(codec):
+    for n in (1, 7, 254, 255, 256, 1031, 1032, 1033, 40_000, 1 << 20, 40 << 20):
+        store = {
+            ".zgroup": GROUP,
+            "x/.zarray": document(shape=[n], chunks=[n], compressor=codec.get_config()),
+            "x/0": codec.encode(bytes([7]) * n),
+        }
+        array = vczc.open(store)["x"]
+        assert (array[:] == 7).all()
+        assert array[n // 2] == 7
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink") or os.name == "nt", reason="POSIX links")

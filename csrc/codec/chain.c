@@ -236,6 +236,11 @@ uint64_t vczi_chain_max_stored_nbytes(const vczi_chain_t *chain) {
 
 /* ---- Decoding ---- */
 
+/* Refuse what cannot be, before memory is reserved for it. */
+static int check_size(const vczi_codec_t *codec, vczi_span_t in, size_t nbytes) {
+    return codec->check == NULL ? 0 : codec->check(codec, in, nbytes);
+}
+
 /* Undo one codec into buffer `which`, or find what it holds where that lies. */
 static int decode_one(const vczi_chain_t *chain, int number, vczi_span_t in, int which, vczi_scratch_t *scratch,
                       vczi_span_t *out) {
@@ -246,6 +251,9 @@ static int decode_one(const vczi_chain_t *chain, int number, vczi_span_t in, int
     }
     *out = vczi_span(NULL, 0);
     int ret = codec->ops->view == NULL ? 0 : codec->ops->view(codec, in, nbytes, out);
+    if (ret == 0) {
+        ret = check_size(codec, in, nbytes);
+    }
     if (ret == 0 && out->data == NULL) {
         uint8_t *buffer = vczi_scratch_buffer(scratch, which, nbytes);
         ret = buffer == NULL ? VCZC_ERR_NO_MEMORY : codec->ops->decode(codec, in, buffer, nbytes, scratch);
@@ -491,6 +499,9 @@ int vczi_chain_decode(const vczi_chain_t *chain, vczi_span_t stored, const vczi_
     int ret = decode_outer(chain, &source.stored, chain->shard == NULL ? 1 : 0, scratch);
     if (ret == 0 && chain->shard != NULL) {
         return vczi_shard_decode(chain->shard, source.stored, request, out);
+    }
+    if (ret == 0 && chain->nbytes_codecs != 0) {
+        ret = check_size(&chain->bytes_codecs[0], source.stored, chain->chunk_nbytes);
     }
     if (ret != 0) {
         return ret;

@@ -59,6 +59,9 @@ struct vczi_codec {
     /* True where all ops but `view` ask for the parts of `in` that they look at (kernel/pieces). */
     bool asks_for_parts;
     vczi_settings_t settings;
+    /* VCZC_ERR_CORRUPT where `in` cannot hold `raw_nbytes` bytes: a cheap look, before memory for them is reserved.
+     * NULL where there is none. */
+    int (*check)(const vczi_codec_t *self, vczi_span_t in, size_t raw_nbytes);
 };
 
 /* Where a codec stands in a chain. */

@@ -117,8 +117,14 @@ static int zstd_decode_unsized(const vczi_codec_t *self, vczi_span_t in, size_t 
 
 static const vczi_codec_ops_t zstd_ops = {NULL, NULL, zstd_decode, zstd_decode_unsized, NULL};
 
+static int zstd_check(const vczi_codec_t *self, vczi_span_t in, size_t raw_nbytes) {
+    (void) self;
+    return vczi_unzstd_check(in, raw_nbytes);
+}
+
 int vczi_zstd_set_codec(const vczi_codec_spec_t *spec, int variant, vczi_codec_t *codec) {
     (void) spec;
+    codec->check = zstd_check;
     return set_ops(&zstd_ops, variant, codec);
 }
 
@@ -136,8 +142,14 @@ static int inflate_decode_unsized(const vczi_codec_t *self, vczi_span_t in, size
 
 static const vczi_codec_ops_t inflate_ops = {NULL, NULL, inflate_decode, inflate_decode_unsized, NULL};
 
+static int inflate_check(const vczi_codec_t *self, vczi_span_t in, size_t raw_nbytes) {
+    (void) self;
+    return vczi_inflate_check(in, raw_nbytes);
+}
+
 int vczi_inflate_set_codec(const vczi_codec_spec_t *spec, int variant, vczi_codec_t *codec) {
     (void) spec;
+    codec->check = inflate_check;
     return set_ops(&inflate_ops, variant, codec);
 }
 
@@ -169,7 +181,13 @@ static int lz4_decode_unsized(const vczi_codec_t *self, vczi_span_t in, size_t m
 
 static const vczi_codec_ops_t lz4_ops = {NULL, NULL, lz4_decode, lz4_decode_unsized, NULL};
 
+static int lz4_check(const vczi_codec_t *self, vczi_span_t in, size_t raw_nbytes) {
+    (void) self;
+    return vczi_unlz4_sized_check(in, raw_nbytes);
+}
+
 int vczi_lz4_set_codec(const vczi_codec_spec_t *spec, int variant, vczi_codec_t *codec) {
     (void) spec;
+    codec->check = lz4_check;
     return set_ops(&lz4_ops, variant, codec);
 }

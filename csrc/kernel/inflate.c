@@ -233,6 +233,13 @@ int vczi_inflate_unsized(vczi_span_t in, int format, size_t max_nbytes, int whic
     return ret;
 }
 
+int vczi_inflate_check(vczi_span_t in, size_t out_nbytes) {
+    if (out_nbytes / VCZI_MAX_DEFLATE_RATIO > in.nbytes) {
+        return vczi_fail(VCZC_ERR_CORRUPT, "%zu bytes of deflated data cannot hold %zu", in.nbytes, out_nbytes);
+    }
+    return 0;
+}
+
 uint32_t vczi_crc32(vczi_span_t in) {
     return in.nbytes == 0 ? 0 : (uint32_t) crc32_z(0, in.data, in.nbytes);
 }

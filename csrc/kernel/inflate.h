@@ -20,6 +20,12 @@ int vczi_inflate(vczi_span_t in, int format, uint8_t *out, size_t out_nbytes, vc
 int vczi_inflate_unsized(vczi_span_t in, int format, size_t max_nbytes, int which, vczi_scratch_t *scratch,
                          vczi_span_t *out);
 
+/* Deflate's most: a match of 258 bytes in two bits. */
+#define VCZI_MAX_DEFLATE_RATIO 1032
+
+/* VCZC_ERR_CORRUPT where `in` is too short to hold `out_nbytes` bytes. */
+int vczi_inflate_check(vczi_span_t in, size_t out_nbytes);
+
 /* CRC-32 as zip and gzip have it. */
 uint32_t vczi_crc32(vczi_span_t in);
 

@@ -8,6 +8,11 @@
 #include "checked.h"
 #include "status.h"
 
+#define LZ4_SIZE_NBYTES 4 /* before the block of an LZ4 chunk */
+
+/* Each byte of a match's length says 255 more. */
+#define LZ4_MAX_RATIO 255
+
 int vczi_unlz4(vczi_span_t in, uint8_t *out, size_t out_nbytes) {
     int in_int;
     int out_int;
@@ -29,12 +34,21 @@ int vczi_unlz4(vczi_span_t in, uint8_t *out, size_t out_nbytes) {
     return 0;
 }
 
-int vczi_unlz4_sized(vczi_span_t in, uint8_t *out, size_t out_nbytes) {
+int vczi_unlz4_sized_check(vczi_span_t in, size_t out_nbytes) {
     vczi_cursor_t cursor = vczi_cursor(in);
     const uint32_t raw_nbytes = vczi_cursor_u32le(&cursor);
     if (cursor.failed || raw_nbytes != out_nbytes) {
         return vczi_fail(VCZC_ERR_CORRUPT, "an LZ4 chunk says that it holds %lu bytes, %zu expected",
                          (unsigned long) raw_nbytes, out_nbytes);
     }
-    return vczi_unlz4(vczi_span(cursor.next, cursor.left), out, out_nbytes);
+    if (out_nbytes / LZ4_MAX_RATIO > cursor.left) {
+        return vczi_fail(VCZC_ERR_CORRUPT, "%zu bytes of LZ4 cannot hold %zu", cursor.left, out_nbytes);
+    }
+    return 0;
+}
+
+int vczi_unlz4_sized(vczi_span_t in, uint8_t *out, size_t out_nbytes) {
+    const int ret = vczi_unlz4_sized_check(in, out_nbytes);
+    return ret != 0 ? ret
+                    : vczi_unlz4(vczi_span(in.data + LZ4_SIZE_NBYTES, in.nbytes - LZ4_SIZE_NBYTES), out, out_nbytes);
 }

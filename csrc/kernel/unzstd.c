@@ -24,6 +24,9 @@
 /* Of a block, raw (RFC 8878, section 3.1.1.2.4). */
 #define MAX_BLOCK_NBYTES ((size_t) 128 << 10)
 
+/* A block of that, one byte repeated, takes four: nothing packs closer (RFC 8878, section 3.1.1.2). */
+#define ZSTD_MAX_RATIO (MAX_BLOCK_NBYTES / 4)
+
 static void *zstd_alloc(void *user, size_t nbytes) {
     (void) user;
     return vczi_alloc(nbytes);
@@ -69,6 +72,21 @@ int vczi_unzstd(vczi_span_t in, uint8_t *out, size_t out_nbytes, vczi_scratch_t 
         return vczi_fail(VCZC_ERR_CORRUPT, "an empty zstd frame");
     }
     return zstd_decode(context, in, out, out_nbytes, out_nbytes);
+}
+
+int vczi_unzstd_check(vczi_span_t in, size_t out_nbytes) {
+    const unsigned long long stated = ZSTD_getFrameContentSize(in.data, in.nbytes);
+    if (out_nbytes / ZSTD_MAX_RATIO > in.nbytes) {
+        return vczi_fail(VCZC_ERR_CORRUPT, "%zu bytes of zstd cannot hold %zu", in.nbytes, out_nbytes);
+    }
+    if (stated == ZSTD_CONTENTSIZE_UNKNOWN || stated == ZSTD_CONTENTSIZE_ERROR || stated == out_nbytes) {
+        return 0; /* what is wrong with it the decoder will say */
+    }
+    if (stated > out_nbytes || ZSTD_findFrameCompressedSize(in.data, in.nbytes) == in.nbytes) {
+        return vczi_fail(VCZC_ERR_CORRUPT, "a zstd frame says that it holds %llu bytes, %zu expected", stated,
+                         out_nbytes);
+    }
+    return 0; /* other frames follow */
 }
 
 /* What to begin with for `in_nbytes` bytes of input. */

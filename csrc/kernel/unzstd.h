@@ -19,4 +19,8 @@ int vczi_unzstd_unsized(vczi_span_t in, size_t max_nbytes, int which, vczi_scrat
  * looking for, the upper bit planes of genotypes. */
 int vczi_unzstd_trimmed(vczi_span_t in, uint8_t *out, size_t out_nbytes, size_t *nwritten, vczi_scratch_t *scratch);
 
+/* VCZC_ERR_CORRUPT where `in` cannot hold exactly `out_nbytes` bytes: by the size that it states, or by its own. A
+ * cheap look, before memory is reserved. */
+int vczi_unzstd_check(vczi_span_t in, size_t out_nbytes);
+
 #endif

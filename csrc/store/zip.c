@@ -19,9 +19,6 @@
 #include "zip_index.h"
 #include "zip_source.h"
 
-/* Deflate's most: a match of 258 bytes in two bits. */
-#define MAX_DEFLATE_RATIO 1032
-
 /* What deflating may add at most: zlib's deflateBound is an eighth; writers that flush all the time get near this. */
 #define MAX_DEFLATE_GROWTH 2
 #define MAX_DEFLATE_MORE_NBYTES ((uint64_t) 64 << 10)
@@ -118,7 +115,7 @@ static int check_sizes(const vczi_zip_entry_t *entry, const char *key) {
     const bool is_possible =
         entry->method == VCZI_ZIP_STORED
             ? stored == raw
-            : raw / MAX_DEFLATE_RATIO <= stored &&
+            : raw / VCZI_MAX_DEFLATE_RATIO <= stored &&
                   (stored <= MAX_DEFLATE_MORE_NBYTES || (stored - MAX_DEFLATE_MORE_NBYTES) / MAX_DEFLATE_GROWTH <= raw);
     if (!is_possible) {
         return vczi_fail(VCZC_ERR_CORRUPT, "entry '%s' claims that %" PRIu64 " stored bytes hold %" PRIu64, key, stored,

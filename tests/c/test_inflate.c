@@ -16,16 +16,19 @@
 #define vczi_inflate_unsized inflate_unsized_in_pieces
 #define vczi_crc32 crc32_in_pieces
 #define vczi_adler32 adler32_in_pieces
+#define vczi_inflate_check inflate_check_in_pieces
 int inflate_unsized_in_pieces(vczi_span_t in, int format, size_t max_nbytes, int which, vczi_scratch_t *scratch,
                               vczi_span_t *out);
 int inflate_in_pieces(vczi_span_t in, int format, uint8_t *out, size_t out_nbytes, vczi_scratch_t *scratch);
 uint32_t crc32_in_pieces(vczi_span_t in);
 uint32_t adler32_in_pieces(vczi_span_t in);
+int inflate_check_in_pieces(vczi_span_t in, size_t out_nbytes);
 #include "inflate.c"
 #undef vczi_inflate
 #undef vczi_inflate_unsized
 #undef vczi_crc32
 #undef vczi_adler32
+#undef vczi_inflate_check
 
 typedef int (*inflate_fn)(vczi_span_t in, int format, uint8_t *out, size_t out_nbytes, vczi_scratch_t *scratch);
 

@@ -85,10 +85,36 @@ static void test_a_claim_is_not_believed(void) {
     vczi_scratch_return(scratch);
 }
 
+/* What cannot be is refused by a look; what can be is not: zeros pack as close as anything. */
+static void test_a_look_before(void) {
+    static const uint8_t unknown[] = {0x28, 0xB5, 0x2F, 0xFD, 0, 0x50, 1, 0, 0};
+    memset(raw, 0, MAX_NBYTES);
+    for (size_t nbytes = 0; nbytes <= MAX_NBYTES; nbytes = nbytes * 3 + 1) {
+        for (int streamed = 0; streamed < 2; streamed++) {
+            const vczi_span_t in = vczi_span(packed, pack(raw, nbytes, streamed != 0, packed));
+            CHECK_EQ(vczi_unzstd_check(in, nbytes), 0);
+            CHECK_EQ(vczi_unzstd_check(in, SIZE_MAX / 2), VCZC_ERR_CORRUPT);
+            if (streamed == 0) {
+                CHECK_EQ(vczi_unzstd_check(in, nbytes + 1), VCZC_ERR_CORRUPT);
+                CHECK_EQ(vczi_unzstd_check(in, nbytes == 0 ? 9 : nbytes - 1), VCZC_ERR_CORRUPT);
+            }
+        }
+    }
+    size_t n = pack(raw, 1000, false, packed);
+    n += pack(raw, 2000, false, packed + n);
+    CHECK_EQ(vczi_unzstd_check(vczi_span(packed, n), 3000), 0);
+    CHECK_EQ(vczi_unzstd_check(vczi_span(packed, n), 999), VCZC_ERR_CORRUPT);
+    CHECK_EQ(vczi_unzstd_check(vczi_span(unknown, sizeof(unknown)), 100000), 0);
+    CHECK_EQ(vczi_unzstd_check(vczi_span(unknown, sizeof(unknown)), 10 << 20), VCZC_ERR_CORRUPT);
+    CHECK_EQ(vczi_unzstd_check(vczi_span(NULL, 0), 100), 0); /* the decoder has the words for it */
+    fill_raw();
+}
+
 int main(void) {
     fill_raw();
     RUN(test_sizes);
     RUN(test_frames_in_a_row);
     RUN(test_a_claim_is_not_believed);
+    RUN(test_a_look_before);
     return check_result();
 }
