@@ -12,13 +12,14 @@ from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_CheckExact
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint32_t
 
 cimport numpy as cnp
 
 from vczc.libvczc cimport *
 
 import os
+from time import monotonic
 
 import numpy as np
 
@@ -178,6 +179,7 @@ def get_threads():
 
 include "_core_stores.pxi"
 include "_core_memory.pxi"
+include "_core_batches.pxi"
 
 
 # ---- Arrays ----
@@ -397,7 +399,7 @@ cdef class Array:
         cdef cnp.npy_intp dims[VCZC_MAX_NDIM]
         cdef vczc_selection_t selection
         cdef Py_ssize_t first, last, step
-        cdef int overflow = 0, axis, ret
+        cdef int overflow = 0, axis
         cdef bint is_one = PyLong_CheckExact(key)
         if self.ndim == 0 or self._item_dtype is None:
             return None
@@ -429,10 +431,7 @@ cdef class Array:
         selection.stop = stop
         selection.step = NULL
         selection.nthreads = 0
-        cdef void *data = cnp.PyArray_DATA(out)
-        with nogil:
-            ret = vczc_array_read_selection(self.handle, &selection, data, strides)
-        check(ret)
+        read_selection(self, &selection, cnp.PyArray_DATA(out), strides)
         return out
 
     def _new_result(self, tuple shape not None):
@@ -452,7 +451,7 @@ cdef class Array:
         """Decode a box with steps into `out`, which has the axes that `kept` says."""
         cdef _Box box = _Box(self, start, stop, step, nthreads)
         cdef int64_t strides[VCZC_MAX_NDIM]
-        cdef int axis, ret, k = 0
+        cdef int axis, k = 0
         cdef void *data = cnp.PyArray_DATA(out)
         require_item_type(self, out, False)
         require_writable(out)
@@ -472,9 +471,7 @@ cdef class Array:
             k += 1
         if k != out.ndim:
             raise wrong_shape(out)
-        with nogil:
-            ret = vczc_array_read_selection(self.handle, &box.raw, data, strides)
-        check(ret)
+        read_selection(self, &box.raw, data, strides)
 
     def _box_strings(
         self, tuple start not None, tuple stop not None, tuple step not None, int nthreads=0
