@@ -6,7 +6,11 @@ import gc
 import json
 import os
 import threading
+import time
+import warnings
+from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +20,7 @@ import zarr
 from numcodecs import Blosc
 
 import vczc
+from vczc import _callbacks, _core
 
 DATA = np.arange(60, dtype="i4").reshape(12, 5)
 
@@ -483,3 +488,43 @@ def test_names_that_are_not_utf8(tmp_path):
     assert list(group) == [name]
     np.testing.assert_array_equal(group[name][...], DATA)
     assert group.store.location == str(tmp_path / name)
+
+
+class Counted(dict):
+    """A mapping that counts what it is asked for; waits, so that threads meet."""
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.asked = Counter()
+
+    def __getitem__(self, key):
+        self.asked[key] += 1
+        time.sleep(0.001)
+        return super().__getitem__(key)
+
+
+@pytest.mark.parametrize("zarr_format", stores.FORMATS)
+@pytest.mark.parametrize("nthreads", [1, 8])
+def test_consolidated_metadata_is_parsed_once_where_requests_are_dear(zarr_format, nthreads):
+    inner = zarr.storage.MemoryStore()
+    root = zarr.open_group(inner, mode="w", zarr_format=zarr_format)
+    for i in range(30):
+        root.create_array(f"a{i}", shape=(i + 1, 3), chunks=(2, 3), dtype="i2", attributes={"n": i})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        zarr.consolidate_metadata(inner)
+    root.create_array("late", shape=(77,), chunks=(7,), dtype="i2")
+    mapping = Counted({key: value.to_bytes() for key, value in inner._store_dict.items()})
+    store = _callbacks.open_mapping(mapping, "counted", prefer_consolidated=True)
+    with ThreadPoolExecutor(nthreads) as pool:
+        arrays = list(pool.map(lambda i: _core.Array(store, f"a{i % 30}"), range(120)))
+    for i, array in enumerate(arrays):
+        assert array.shape == (i % 30 + 1, 3)
+        assert json.loads(array._attributes)["n"] == i % 30
+    assert (
+        mapping.asked.total() <= 2 * nthreads
+    )  # one way through, for each of those who began at once
+    asked = mapping.asked.total()
+    assert _core.Array(store, "a7").shape == (8, 3)
+    assert mapping.asked.total() == asked
+    assert _core.Array(store, "late").shape == (77,)  # what it lacks is in the store

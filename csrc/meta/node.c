@@ -2,7 +2,8 @@
 /* Copyright (c) The vczc developers */
 /* Nodes. At a path zarr.json comes before .zarray, and that before .zgroup, as in zarr-python. Only "not there" makes a
  * document absent. Consolidated metadata is asked first where requests are dear, and for children where a store cannot
- * be listed; what it lacks is looked up in the store, as it may be older than the store. */
+ * be listed; what it lacks is looked up in the store, as it may be older than the store. It is parsed once for an open
+ * store. */
 #include "node.h"
 
 #include <stdio.h>
@@ -50,9 +51,11 @@ static void documents_clear(documents_t *documents) {
     memset(documents, 0, sizeof(*documents));
 }
 
-static void consolidated_clear(consolidated_t *consolidated) {
-    vczi_json_close(consolidated->tree);
-    memset(consolidated, 0, sizeof(*consolidated));
+static void consolidated_close(void *consolidated) {
+    if (consolidated != NULL) {
+        vczi_json_close(((consolidated_t *) consolidated)->tree);
+        vczi_free(consolidated);
+    }
 }
 
 /* `path`/`name`, or `name` at the root. False where it is longer than a key may be: no such key can be there. */
@@ -132,8 +135,7 @@ static int parse_root(vczc_store_t *store, const char *name, vczi_json_doc_t **t
 }
 
 /* Format 3 keeps it in the root's own document; where that is there, a .zmetadata belongs to nobody. */
-static int consolidated_open(vczc_store_t *store, consolidated_t *consolidated) {
-    memset(consolidated, 0, sizeof(*consolidated));
+static int consolidated_fill(vczc_store_t *store, consolidated_t *consolidated) {
     int ret = parse_root(store, ZARR_JSON, &consolidated->tree);
     if (ret == 0 && consolidated->tree != NULL) {
         const vczi_json_t *inlined = vczi_json_member(vczi_json_root(consolidated->tree), "consolidated_metadata");
@@ -153,10 +155,26 @@ static int consolidated_open(vczc_store_t *store, consolidated_t *consolidated) 
             ret = vczi_json_need_object(root, "metadata", ZMETADATA, &consolidated->metadata);
         }
     }
-    if (ret != 0) {
-        consolidated_clear(consolidated);
-    }
     return ret;
+}
+
+/* Parsed once for a store, which keeps it. *own is NULL, or what the caller has to close: where another thread's is
+ * about to be kept. */
+static int consolidated_open(vczc_store_t *store, const consolidated_t **consolidated, consolidated_t **own) {
+    *own = NULL;
+    *consolidated = vczi_store_kept(store);
+    if (*consolidated != NULL) {
+        return 0;
+    }
+    consolidated_t *made = vczi_alloc_zeroed(1, sizeof(*made));
+    const int ret = made == NULL ? VCZC_ERR_NO_MEMORY : consolidated_fill(store, made);
+    if (ret != 0) {
+        consolidated_close(made);
+        return ret;
+    }
+    *consolidated = made;
+    *own = vczi_store_keep(store, made, consolidated_close) ? NULL : made;
+    return 0;
 }
 
 /* The document of that name as text; NULL where it is not there. */
@@ -173,24 +191,24 @@ static int write_consolidated(const consolidated_t *consolidated, const char *pa
 static int find_in_consolidated(vczc_store_t *store, const char *path, documents_t *documents) {
     static const char *const of_v3[] = {ZARR_JSON, NULL};
     static const char *const of_v2[] = {ZARRAY, ZGROUP, NULL};
-    consolidated_t consolidated;
-    int ret = consolidated_open(store, &consolidated);
+    const consolidated_t *consolidated = NULL;
+    consolidated_t *own = NULL;
+    int ret = consolidated_open(store, &consolidated, &own);
     if (ret != 0) {
         return ret;
     }
-    const char *const *names = consolidated.is_v3 ? of_v3 : of_v2;
+    const char *const *names = consolidated->is_v3 ? of_v3 : of_v2;
     for (size_t i = 0; names[i] != NULL && ret == 0 && documents->text == NULL; i++) {
         documents->name = names[i];
-        ret = write_consolidated(&consolidated, path, names[i], &documents->text, &documents->text_nbytes);
+        ret = write_consolidated(consolidated, path, names[i], &documents->text, &documents->text_nbytes);
     }
     if (ret == 0 && documents->text != NULL) {
-        documents->consolidated = consolidated.is_v3 ? ZARR_JSON : ZMETADATA;
-        if (!consolidated.is_v3) {
-            ret =
-                write_consolidated(&consolidated, path, ZATTRS, &documents->attributes, &documents->attributes_nbytes);
+        documents->consolidated = consolidated->is_v3 ? ZARR_JSON : ZMETADATA;
+        if (!consolidated->is_v3) {
+            ret = write_consolidated(consolidated, path, ZATTRS, &documents->attributes, &documents->attributes_nbytes);
         }
     }
-    consolidated_clear(&consolidated);
+    consolidated_close(own);
     return ret;
 }
 
@@ -513,15 +531,16 @@ static int compare_children(const void *a, const void *b) {
 }
 
 static int collect_consolidated(vczc_store_t *store, children_t *children, bool *is_there) {
-    consolidated_t consolidated;
-    int ret = consolidated_open(store, &consolidated);
+    const consolidated_t *consolidated = NULL;
+    consolidated_t *own = NULL;
+    int ret = consolidated_open(store, &consolidated, &own);
     if (ret != 0) {
         return ret;
     }
-    *is_there = consolidated.metadata != NULL;
-    children->is_v3 = consolidated.is_v3;
-    ret = vczi_json_each_member(consolidated.metadata, collect_consolidated_key, children);
-    consolidated_clear(&consolidated);
+    *is_there = consolidated->metadata != NULL;
+    children->is_v3 = consolidated->is_v3;
+    ret = vczi_json_each_member(consolidated->metadata, collect_consolidated_key, children);
+    consolidated_close(own);
     if (children->nitems > 1) {
         qsort(children->items, children->nitems, sizeof(children->items[0]), compare_children);
     }

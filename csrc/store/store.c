@@ -26,6 +26,9 @@ struct vczc_store {
     char *prefix; /* "" or "name/" */
     size_t prefix_nbytes;
     bool prefers_consolidated;
+    vczi_atomic_t nkeepers; /* who wanted to keep something; the first one does */
+    vczi_atomic_t kept;     /* its address, once it is whole */
+    void (*drop_kept)(void *value);
 };
 
 /* A full key, composed where there is a prefix. */
@@ -266,6 +269,10 @@ static int choose_prefix(vczc_store_t *store) {
 /* ---- Opening and closing ---- */
 
 static void free_handle(vczc_store_t *store) {
+    void *kept = (void *) (intptr_t) vczi_atomic_load(&store->kept);
+    if (kept != NULL) {
+        store->drop_kept(kept);
+    }
     vczi_free(store->location);
     vczi_free(store->prefix);
     vczi_free(store);
@@ -400,6 +407,19 @@ void vczi_store_release(vczc_store_t *store) {
         store->ops->close(store->self);
         free_handle(store);
     }
+}
+
+const void *vczi_store_kept(const vczc_store_t *store) {
+    return (const void *) (intptr_t) vczi_atomic_load(&store->kept);
+}
+
+bool vczi_store_keep(vczc_store_t *store, void *value, void (*drop)(void *value)) {
+    if (vczi_atomic_add(&store->nkeepers, 1) != 0) {
+        return false;
+    }
+    store->drop_kept = drop;
+    vczi_atomic_store(&store->kept, (int64_t) (intptr_t) value);
+    return true;
 }
 
 int vczi_store_kind(const vczc_store_t *store) {

@@ -85,6 +85,12 @@ void vczi_store_will_need(vczc_store_t *store, const char *key);
 /* VCZC_ERR_STORE where an archive was changed since it was opened: for what is served without a look at it. */
 int vczi_store_check(vczc_store_t *store);
 
+/* What the floors above made of the store's content, kept with it: NULL until something is. */
+const void *vczi_store_kept(const vczc_store_t *store);
+/* Keep `value`, which never changes again and is freed by `drop` when the store goes. False where something is kept
+ * already, or is about to be: `value` then stays the caller's. */
+bool vczi_store_keep(vczc_store_t *store, void *value, void (*drop)(void *value));
+
 int vczi_store_kind(const vczc_store_t *store);
 const char *vczi_store_location(const vczc_store_t *store);
 const char *vczi_store_prefix(const vczc_store_t *store);
