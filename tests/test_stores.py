@@ -8,6 +8,7 @@ import os
 import threading
 import time
 import warnings
+import weakref
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -528,3 +529,45 @@ def test_consolidated_metadata_is_parsed_once_where_requests_are_dear(zarr_forma
     assert _core.Array(store, "a7").shape == (8, 3)
     assert mapping.asked.total() == asked
     assert _core.Array(store, "late").shape == (77,)  # what it lacks is in the store
+
+
+class Holder(dict):
+    """A mapping that may hold what was opened of it."""
+
+
+HELD = {
+    "group": vczc.open,
+    "array": lambda m: vczc.open(m)["x"],
+    "blocks": lambda m: vczc.open(m)["x"].blocks,
+    "stored bytes": lambda m: vczc.open(m)["x"].blocks.stored((0, 0)),
+    "fetched bytes": lambda m: vczc.MemoryStore(m).fetch_chunk("x", (0, 0)),
+    "store": vczc.MemoryStore,
+    "iterator": lambda m: iter(vczc.open(m)["x"]),
+}
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_a_mapping_that_holds_what_was_opened_of_it_is_collected(root, what):
+    mapping = Holder(stores.mapped(root))
+    mapping.held = HELD[what](mapping)
+    alive = weakref.ref(mapping)
+    del mapping
+    gc.collect()
+    assert alive() is None
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_a_mapping_lives_as_long_as_what_was_opened_of_it(root, what):
+    mapping = Holder(stores.mapped(root))
+    held = HELD[what](mapping)
+    alive = weakref.ref(mapping)
+    del mapping
+    gc.collect()
+    assert alive() is not None
+    if what == "array":
+        np.testing.assert_array_equal(held[...], DATA)
+    if what == "stored bytes":
+        assert len(held) > 0
+    del held
+    gc.collect()
+    assert alive() is None

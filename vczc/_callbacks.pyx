@@ -4,11 +4,15 @@
 
 Each callback takes the GIL; libvczc holds no lock meanwhile. Values are pinned where they lie.
 Only KeyError means "not there"; what else the mapping raises becomes the cause of a StoreError.
+
+A mapping may hold the group that it is the store of. So that the garbage collector sees that
+cycle, libvczc holds no reference: those who hold one of its handles hold the mapping too, in a
+`_Source`, and libvczc has a link that says whether it is still there.
 """
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.object cimport PyObject
 from libc.stdint cimport SIZE_MAX, uint64_t
 from libc.string cimport memset
 
@@ -25,24 +29,65 @@ from vczc.libvczc cimport (
 from vczc.errors import UndecodableError, remember_cause
 
 
+ctypedef struct link_t:
+    PyObject *source  # a _Source, not held; NULL when it is gone
+    int nholders  # of the link: the source, and libvczc's store
+
+
+cdef void let_go(link_t *link) noexcept:
+    link.nholders -= 1
+    if link.nholders == 0:
+        PyMem_Free(link)
+
+
+cdef class _Source:
+    """A mapping as long as it is needed. The collector may take it away before the rest."""
+    cdef object mapping
+    cdef link_t *link
+
+    def __dealloc__(self):
+        if self.link != NULL:
+            self.link.source = NULL
+            let_go(self.link)
+
+
+cdef object mapping_of(void *user):
+    cdef link_t *link = <link_t *> user
+    mapping = None if link.source == NULL else (<_Source> link.source).mapping
+    if mapping is None:
+        raise ReferenceError("the mapping is gone: it was collected together with its arrays")
+    return mapping
+
+
+cdef Store open_source(mapping, str name, vczc_callbacks_t *callbacks):
+    cdef _Source source = _Source.__new__(_Source)
+    cdef link_t *link = <link_t *> PyMem_Malloc(sizeof(link_t))
+    cdef Store store
+    if link == NULL:
+        raise MemoryError
+    link.source = <PyObject *> source
+    link.nholders = 2
+    source.link = link
+    source.mapping = mapping
+    callbacks.struct_nbytes = sizeof(vczc_callbacks_t)
+    callbacks.release = release
+    callbacks.close = close
+    try:
+        store = open_callbacks(callbacks, <void *> link, source, name.encode("utf-8", "replace"))
+    except BaseException:
+        let_go(link)  # where it fails, `close` is not called
+        raise
+    return store
+
+
 def open_mapping(mapping, str name not None, *, bint prefer_consolidated=False):
     """A store on `mapping`, which errors call `name`. The mapping is held, not copied."""
     cdef vczc_callbacks_t callbacks
-    cdef Store store
     memset(&callbacks, 0, sizeof(callbacks))
-    callbacks.struct_nbytes = sizeof(callbacks)
     callbacks.get = get
-    callbacks.release = release
     callbacks.list = list_keys
-    callbacks.close = close
     callbacks.prefer_consolidated = prefer_consolidated
-    Py_INCREF(mapping)  # `close` lets go of it
-    try:
-        store = open_callbacks(&callbacks, <void *> mapping, name.encode("utf-8", "replace"))
-    except BaseException:
-        Py_DECREF(mapping)
-        raise
-    return store
+    return open_source(mapping, name, &callbacks)
 
 
 cdef int get(
@@ -54,8 +99,9 @@ cdef int get(
     cdef size_t size
     try:
         text = (<bytes> key).decode("utf-8", "surrogateescape")
+        mapping = mapping_of(user)
         try:
-            value = (<object> user)[text]
+            value = mapping[text]
         except KeyError:
             return set_error(VCZC_ERR_NOT_FOUND, b"no such key")
         view = <Py_buffer *> PyMem_Malloc(sizeof(Py_buffer))
@@ -86,23 +132,13 @@ cdef int get(
 def open_ranges(reader, str name not None):
     """A store on an object to which each request is dear (`remote.Reader`), which is held."""
     cdef vczc_callbacks_t callbacks
-    cdef Store store
     memset(&callbacks, 0, sizeof(callbacks))
-    callbacks.struct_nbytes = sizeof(callbacks)
     callbacks.get = get_range
-    callbacks.release = release
     callbacks.size = get_size
     callbacks.list = list_below
     callbacks.list_folder = list_names
-    callbacks.close = close
     callbacks.prefer_consolidated = True
-    Py_INCREF(reader)  # `close` lets go of it
-    try:
-        store = open_callbacks(&callbacks, <void *> reader, name.encode("utf-8", "replace"))
-    except BaseException:
-        Py_DECREF(reader)
-        raise
-    return store
+    return open_source(reader, name, &callbacks)
 
 
 cdef int get_range(
@@ -115,7 +151,7 @@ cdef int get_range(
         text = (<bytes> key).decode("utf-8", "surrogateescape")
         try:
             wanted = None if nbytes == SIZE_MAX else nbytes
-            value = (<object> user).fetch_range(text, offset, wanted)
+            value = mapping_of(user).fetch_range(text, offset, wanted)
         except KeyError:
             return set_error(VCZC_ERR_NOT_FOUND, b"no such key")
         view = <Py_buffer *> PyMem_Malloc(sizeof(Py_buffer))
@@ -140,7 +176,8 @@ cdef int get_range(
 cdef int get_size(void *user, const char *key, uint64_t *nbytes) noexcept with gil:
     try:
         try:
-            nbytes[0] = (<object> user).fetch_size((<bytes> key).decode("utf-8", "surrogateescape"))
+            text = (<bytes> key).decode("utf-8", "surrogateescape")
+            nbytes[0] = mapping_of(user).fetch_size(text)
         except KeyError:
             return set_error(VCZC_ERR_NOT_FOUND, b"no such key")
         return 0
@@ -169,7 +206,7 @@ cdef int list_below(
 ) noexcept with gil:
     try:
         start = (<bytes> prefix).decode("utf-8", "surrogateescape")
-        return tell_all((<object> user).keys_below(start), tell, tell_user)
+        return tell_all(mapping_of(user).keys_below(start), tell, tell_user)
     except BaseException as err:
         return failed(err)
 
@@ -179,7 +216,7 @@ cdef int list_names(
 ) noexcept with gil:
     try:
         start = (<bytes> folder).decode("utf-8", "surrogateescape")
-        return tell_all((<object> user).names_in(start), tell, tell_user)
+        return tell_all(mapping_of(user).names_in(start), tell, tell_user)
     except BaseException as err:
         return failed(err)
 
@@ -195,7 +232,7 @@ cdef int list_keys(
 ) noexcept with gil:
     try:
         start = (<bytes> prefix).decode("utf-8", "surrogateescape")
-        keys = list(<object> user)
+        keys = list(mapping_of(user))
         for key in keys:
             if not isinstance(key, str):
                 raise TypeError(f"the keys of a store are str, not {type(key).__name__}")
@@ -205,7 +242,7 @@ cdef int list_keys(
 
 
 cdef void close(void *user) noexcept with gil:
-    Py_DECREF(<object> user)
+    let_go(<link_t *> user)
 
 
 cdef int failed(object error) noexcept:

@@ -21,7 +21,9 @@ from vczc.libvczc cimport (
 cdef int check(int ret) except -1
 
 # For `_callbacks`, which does not link libvczc.
-cdef Store open_callbacks(const vczc_callbacks_t *callbacks, void *user, bytes name)
+cdef Store open_callbacks(
+    const vczc_callbacks_t *callbacks, void *user, object source, bytes name
+)
 cdef int set_error(int code, const char *reason) noexcept nogil
 
 
@@ -29,6 +31,7 @@ cdef class Store:
     cdef vczc_store_t *handle
     cdef Py_ssize_t nusers
     cdef bint is_closed
+    cdef object source  # what its callbacks ask, held where the garbage collector sees it
     cdef object __weakref__
 
     cdef vczc_store_t *enter(self) except NULL
@@ -37,10 +40,12 @@ cdef class Store:
 
 cdef class Bytes:
     cdef vczc_bytes_t raw
+    cdef object source
 
 
 cdef class Node:
     cdef vczc_node_t *handle
+    cdef object source
     cdef const vczc_node_info_t *info
 
 
@@ -51,6 +56,7 @@ cdef class Strings:
 
 cdef class Array:
     cdef vczc_array_t *handle
+    cdef object source
     cdef const vczc_array_info_t *info
     cdef readonly str _text_as
     cdef readonly tuple shape, chunks, cdata_shape

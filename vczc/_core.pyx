@@ -215,6 +215,7 @@ cdef class Array:
         cdef int ret
         with nogil:
             ret = vczc_array_open_flags(&self.handle, handle, text, flags, max_chunk_nbytes)
+        self.source = store.source
         try:
             check(ret)
         finally:
@@ -362,6 +363,7 @@ cdef class Array:
         cdef Bytes pinned = Bytes.__new__(Bytes)
         cdef int ret
         self.fill_coords(coords, c_coords)
+        pinned.source = self.source
         with nogil:
             ret = vczc_array_stored(self.handle, c_coords, &pinned.raw)
         if ret == VCZC_ERR_NOT_FOUND:

@@ -20,6 +20,7 @@ cdef class Store:
         if self.is_closed and self.nusers == 0:
             vczc_store_close(self.handle)
             self.handle = NULL
+            self.source = None
 
     def close(self):
         self.nusers += 1
@@ -55,6 +56,7 @@ cdef class Store:
         cdef Bytes pinned = Bytes.__new__(Bytes)
         cdef vczc_store_t *handle = self.enter()
         cdef int ret
+        pinned.source = self.source
         with nogil:
             ret = vczc_store_get(handle, text, &pinned.raw)
         try:
@@ -96,12 +98,16 @@ def open_path(bytes path not None, *, bint verify=False):
     return store
 
 
-cdef Store open_callbacks(const vczc_callbacks_t *callbacks, void *user, bytes name):
+cdef Store open_callbacks(
+    const vczc_callbacks_t *callbacks, void *user, object source, bytes name
+):
+    """A store whose callbacks ask `source`, which lives as long as the store and what it opened."""
     cdef Store store = Store.__new__(Store)
     cdef const char *text = name
     cdef int ret
     with nogil:
         ret = vczc_store_open_callbacks(&store.handle, callbacks, user, text)
+    store.source = source
     check(ret)
     return store
 
@@ -129,6 +135,7 @@ cdef class Node:
         cdef int ret
         with nogil:
             ret = vczc_node_open(&self.handle, handle, text)
+        self.source = store.source
         try:
             check(ret)
         finally:
