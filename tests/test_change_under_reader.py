@@ -15,6 +15,7 @@ import numcodecs
 import numpy as np
 import oracle
 import pytest
+import zarr
 
 import vczc
 
@@ -273,21 +274,33 @@ print(errors > 0)
 """
 
 
+SHARDED = {"zarr_format": 3, "shards": oracle.Shards(((10, 2),))}
+
+
 @posix
 @pytest.mark.parametrize("kind", ["directory", "stored zip", "deflated zip"])
-@pytest.mark.parametrize("codec", [None, numcodecs.Blosc("zstd", 1, 1), numcodecs.Zstd(1)], ids=str)
-def test_no_signal_where_a_file_is_cut_while_it_is_read(tmp_path, kind, codec):
-    """A chunk of some MB, and an archive of it: a map of either would end the process."""
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"compressors": None},
+        {"compressors": numcodecs.Blosc("zstd", 1, 1)},
+        {"compressors": numcodecs.Zstd(1)},
+        {**SHARDED, "compressors": None},
+        {**SHARDED, "compressors": zarr.codecs.BloscCodec()},
+        {**SHARDED, "compressors": zarr.codecs.ZstdCodec()},
+    ],
+    ids=["raw", "blosc", "zstd", "raw in shards", "blosc in shards", "zstd in shards"],
+)
+def test_no_signal_where_a_file_is_cut_while_it_is_read(tmp_path, kind, settings):
+    """A chunk or shard of some MB, and an archive of it: a map of it would end the process."""
     values = np.random.default_rng(1).integers(0, 1 << 20, (1000, 1000), "i4")
-    stored = oracle.write(values, (1000, 1000), compressors=codec)
+    chunks = (100, 500) if "shards" in settings else (1000, 1000)
+    stored = oracle.write(values, chunks, **settings)
     source = oracle.source(stored.content, kind, tmp_path)
+    cut = chunk_file(source, 0) if kind == "directory" else source
     np.save(tmp_path / "whole.npy", values)
     done = subprocess.run(
-        [
-            sys.executable, "-c", CUT_WHILE_READ, source,
-            source / "x" / "0.0" if kind == "directory" else source,
-            tmp_path / "whole.npy", "1.5",
-        ],
+        [sys.executable, "-c", CUT_WHILE_READ, source, cut, tmp_path / "whole.npy", "1.5"],
         capture_output=True, text=True, check=False, timeout=100,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
