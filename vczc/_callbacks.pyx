@@ -90,12 +90,24 @@ def open_mapping(mapping, str name not None, *, bint prefer_consolidated=False):
     return open_source(mapping, name, &callbacks)
 
 
+cdef Py_buffer *pin_bytes(value) except NULL:
+    """Where the bytes of a value lie; `release` lets go of them."""
+    cdef Py_buffer *view = <Py_buffer *> PyMem_Malloc(sizeof(Py_buffer))
+    if view == NULL:
+        raise MemoryError
+    try:
+        PyObject_GetBuffer(value, view, PyBUF_SIMPLE)
+    except BaseException:
+        PyMem_Free(view)
+        raise
+    return view
+
+
 cdef int get(
     void *user, const char *key, uint64_t offset, size_t nbytes,
     const void **data, size_t *data_nbytes, void **pin,
 ) noexcept with gil:
-    cdef Py_buffer *view = NULL
-    cdef bint is_held = False
+    cdef Py_buffer *view
     cdef size_t size
     try:
         text = (<bytes> key).decode("utf-8", "surrogateescape")
@@ -104,29 +116,20 @@ cdef int get(
             value = mapping[text]
         except KeyError:
             return set_error(VCZC_ERR_NOT_FOUND, b"no such key")
-        view = <Py_buffer *> PyMem_Malloc(sizeof(Py_buffer))
-        if view == NULL:
-            raise MemoryError
-        PyObject_GetBuffer(value, view, PyBUF_SIMPLE)
-        is_held = True
+        view = pin_bytes(value)
         size = <size_t> view.len
         if nbytes == SIZE_MAX:
             nbytes = size - <size_t> offset if offset <= size else 0
         if offset > size or nbytes > size - offset:
+            release(user, view)
             reason = f"{text} has {size} bytes, and those from {offset} on were asked for"
             return set_error(VCZC_ERR_CORRUPT, reason.encode("utf-8", "replace"))
         data[0] = <const char *> view.buf + offset
         data_nbytes[0] = nbytes
         pin[0] = view
-        view = NULL
         return 0
     except BaseException as err:
         return failed(err)
-    finally:
-        if view != NULL:
-            if is_held:
-                PyBuffer_Release(view)
-            PyMem_Free(view)
 
 
 def open_ranges(reader, str name not None):
@@ -145,8 +148,7 @@ cdef int get_range(
     void *user, const char *key, uint64_t offset, size_t nbytes,
     const void **data, size_t *data_nbytes, void **pin,
 ) noexcept with gil:
-    cdef Py_buffer *view = NULL
-    cdef bint is_held = False
+    cdef Py_buffer *view
     try:
         text = (<bytes> key).decode("utf-8", "surrogateescape")
         try:
@@ -154,23 +156,13 @@ cdef int get_range(
             value = mapping_of(user).fetch_range(text, offset, wanted)
         except KeyError:
             return set_error(VCZC_ERR_NOT_FOUND, b"no such key")
-        view = <Py_buffer *> PyMem_Malloc(sizeof(Py_buffer))
-        if view == NULL:
-            raise MemoryError
-        PyObject_GetBuffer(value, view, PyBUF_SIMPLE)
-        is_held = True
+        view = pin_bytes(value)
         data[0] = view.buf
         data_nbytes[0] = <size_t> view.len
         pin[0] = view
-        view = NULL
         return 0
     except BaseException as err:
         return failed(err)
-    finally:
-        if view != NULL:
-            if is_held:
-                PyBuffer_Release(view)
-            PyMem_Free(view)
 
 
 cdef int get_size(void *user, const char *key, uint64_t *nbytes) noexcept with gil:

@@ -219,6 +219,23 @@ int vczi_fetch_chunk(vczi_fetch_t *fetch, const int64_t *coords, vczi_fetch_use_
     return ret == 0 ? 0 : vczi_fail_where(ret, array->path, fetch->key, coords, array->doc->grid.ndim);
 }
 
+int vczi_fetch_run(const vczi_plan_t *plan, int64_t number, vczi_fetching_job_fn function, void *user) {
+    const vczi_run_t run = vczi_plan_run(plan, number);
+    vczi_fetch_t fetch;
+    int ret = 0;
+    vczi_scratch_t *scratch = vczi_scratch_borrow();
+    if (scratch == NULL) {
+        return VCZC_ERR_NO_MEMORY;
+    }
+    vczi_fetch_begin(&fetch, plan->array, run.end - run.first, scratch);
+    for (int64_t job = run.first; job < run.end && ret == 0; job++) {
+        ret = function(user, job, &fetch);
+    }
+    vczi_fetch_end(&fetch);
+    vczi_scratch_return(scratch);
+    return ret;
+}
+
 vczi_bytes_t vczi_fetch_take(vczi_fetch_t *fetch, vczi_span_t stored) {
     vczi_bytes_t *held =
         fetch->bytes.span.data == NULL && fetch->shard.span.data != NULL ? &fetch->shard : &fetch->bytes;

@@ -6,6 +6,7 @@
 #define VCZI_ARRAY_FETCH_H
 
 #include "array_open.h"
+#include "array_plan.h"
 #include "ceilings.h"
 #include "store.h"
 
@@ -38,6 +39,11 @@ void vczi_fetch_end(vczi_fetch_t *fetch);
  * INFLATE buffer is used). VCZC_ERR_NOT_FOUND where it is absent (VCZC_ERR_MISSING_CHUNK where that is an error).
  * Other failures are told with their place. */
 int vczi_fetch_chunk(vczi_fetch_t *fetch, const int64_t *coords, vczi_fetch_use_t use, vczi_span_t *stored);
+
+/* Do the jobs of run `number` of a plan, one after another for the sake of the shard that they may have in common, with
+ * what fetches their chunks. The first failure ends it and is returned. */
+typedef int (*vczi_fetching_job_fn)(void *user, int64_t job, vczi_fetch_t *fetch);
+int vczi_fetch_run(const vczi_plan_t *plan, int64_t number, vczi_fetching_job_fn function, void *user);
 
 /* Hand over the pin of what was given last. */
 vczi_bytes_t vczi_fetch_take(vczi_fetch_t *fetch, vczi_span_t stored);

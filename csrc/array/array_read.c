@@ -81,7 +81,8 @@ typedef struct {
     char *out;
 } read_t;
 
-static int read_job(const read_t *read, int64_t number, vczi_fetch_t *fetch) {
+static int read_job(void *user, int64_t number, vczi_fetch_t *fetch) {
+    const read_t *read = user;
     vczi_job_t job;
     if (!vczi_plan_job(read->plan, number, &job)) {
         return 0;
@@ -90,23 +91,9 @@ static int read_job(const read_t *read, int64_t number, vczi_fetch_t *fetch) {
     return read_chunk(fetch, job.coords, &job.request, read->out + job.place);
 }
 
-/* Jobs that are done one after another, for the sake of the shard that they may have in common. */
 static int read_run(void *user, int64_t number) {
     const read_t *read = user;
-    const vczi_run_t run = vczi_plan_run(read->plan, number);
-    vczi_fetch_t fetch;
-    int ret = 0;
-    vczi_scratch_t *scratch = vczi_scratch_borrow();
-    if (scratch == NULL) {
-        return VCZC_ERR_NO_MEMORY;
-    }
-    vczi_fetch_begin(&fetch, read->plan->array, run.end - run.first, scratch);
-    for (int64_t i = run.first; i < run.end && ret == 0; i++) {
-        ret = read_job(read, i, &fetch);
-    }
-    vczi_fetch_end(&fetch);
-    vczi_scratch_return(scratch);
-    return ret;
+    return vczi_fetch_run(read->plan, number, read_job, user);
 }
 
 static int read_plan(vczi_plan_t *plan, int nthreads, void *out) {

@@ -162,7 +162,8 @@ static int decode_texts(read_t *read, const vczi_job_t *job, vczi_span_t stored,
 }
 
 /* Of one job: decode its chunk, leave lengths and a piece. */
-static int decode_job(read_t *read, int64_t number, vczi_fetch_t *fetch) {
+static int decode_job(void *user, int64_t number, vczi_fetch_t *fetch) {
+    read_t *read = user;
     const vczc_array_t *array = read->plan->array;
     vczi_span_t stored = {NULL, 0};
     vczi_job_t job;
@@ -185,21 +186,8 @@ static int decode_job(read_t *read, int64_t number, vczi_fetch_t *fetch) {
 
 /* First pass. */
 static int decode_run(void *user, int64_t number) {
-    read_t *read = user;
-    const vczi_run_t run = vczi_plan_run(read->plan, number);
-    vczi_fetch_t fetch;
-    int ret = 0;
-    vczi_scratch_t *scratch = vczi_scratch_borrow();
-    if (scratch == NULL) {
-        return VCZC_ERR_NO_MEMORY;
-    }
-    vczi_fetch_begin(&fetch, read->plan->array, run.end - run.first, scratch);
-    for (int64_t i = run.first; i < run.end && ret == 0; i++) {
-        ret = decode_job(read, i, &fetch);
-    }
-    vczi_fetch_end(&fetch);
-    vczi_scratch_return(scratch);
-    return ret;
+    const read_t *read = user;
+    return vczi_fetch_run(read->plan, number, decode_job, user);
 }
 
 /* Second pass: the packed items to where the offsets say. `lengths` are offsets by now. */
