@@ -4,6 +4,7 @@
  * copy, of one whose streams are split, and of a chunk without codec. */
 #include <blosc.h>
 
+#include "bytes.h"
 #include "check.h"
 #include "make_zip.h"
 #include "vczc.h"
@@ -26,9 +27,10 @@ static void write_archive(const char *path, int level, int shuffle, const char *
     static uint8_t stored[sizeof(items) + BLOSC_MAX_OVERHEAD];
     char document[300];
     (void) snprintf(document, sizeof(document),
-                    "{\"zarr_format\": 2, \"shape\": [%d, %d], \"chunks\": [%d, %d], \"dtype\": \"<i4\", \"order\": "
+                    "{\"zarr_format\": 2, \"shape\": [%d, %d], \"chunks\": [%d, %d], \"dtype\": \"%ci4\", \"order\": "
                     "\"C\", \"compressor\": %s, \"filters\": null, \"fill_value\": 0}",
-                    ROWS, COLUMNS, ROWS, COLUMNS, shuffle < 0 ? "null" : "{\"id\": \"blosc\"}");
+                    ROWS, COLUMNS, ROWS, COLUMNS, vczi_host_is_big_endian() ? '>' : '<',
+                    shuffle < 0 ? "null" : "{\"id\": \"blosc\"}");
     zip_begin();
     zip_add(".zgroup", "{\"zarr_format\": 2}", 0);
     zip_add("x/.zarray", document, 0);

@@ -218,10 +218,7 @@ static size_t native_unit(const vczi_dtype_t *dtype) {
     const uint16_t one = 1;
     uint8_t first;
     memcpy(&first, &one, 1);
-    if (first == 1 || dtype->kind == VCZC_FIXED_BYTES || dtype->item_nbytes == 0) {
-        return 1;
-    }
-    return dtype->kind == VCZC_FIXED_UTF32 ? 4 : (size_t) dtype->item_nbytes;
+    return first == 1 || dtype->unit_nbytes == 0 ? 1 : (size_t) dtype->unit_nbytes;
 }
 
 static const char *fill_of(const char *type, const char *text, bool is_v3) {
