@@ -209,6 +209,15 @@ def test_region(cli, root, region):
             assert np.array_equal(got, root[name][...][rows][:, [7, 0]])
 
 
+def test_several_regions(cli, root):
+    several = ["20:1-130000", "X"]
+    expected = [root["variant_position"][s] for s in vczc.region(root, several)]
+    options = [option for region in several for option in ("--region", region)]
+    for asked in (options, ["--region", ",".join(several)]):
+        got = cli("cat", SAMPLE, "variant_position", *asked).out.decode().split()
+        assert [int(n) for n in got] == np.concatenate(expected).tolist()
+
+
 def test_tsv_reads_back(cli, root):
     for name in ("call_genotype", "variant_AF", "variant_filter", "variant_position"):
         expected = root[name][...]

@@ -2,6 +2,7 @@
 # Copyright (c) The vczc developers
 """The names that users rely on, and what importing them costs."""
 
+import os
 import re
 import subprocess
 import sys
@@ -45,6 +46,20 @@ READING = {
     "stream",
     "to_arrow",
 }
+
+
+def test_a_checkout_that_is_not_built_says_so(tmp_path):
+    """Its folder is found before the vczc that is installed."""
+    (tmp_path / "vczc").mkdir()
+    for path in (ROOT / "vczc").glob("*.py"):
+        (tmp_path / "vczc" / path.name).write_bytes(path.read_bytes())
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    found = subprocess.run(
+        [sys.executable, "-c", "import vczc"], capture_output=True, text=True, env=environment
+    )
+    assert found.returncode == 1
+    assert "ImportError: " + str(tmp_path / "vczc") in found.stderr
+    assert "./dev build" in found.stderr
 
 
 def test_all_holds_the_names():

@@ -21,6 +21,7 @@ from obstore.store import LocalStore
 
 import vczc
 from vczc import remote
+from vczc.cli.__main__ import run
 
 RETRY_ONCE = {"retry_config": {"max_retries": 0}}
 
@@ -35,6 +36,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.folder = Path(folder)
         self.requests: list[tuple[str, str | None]] = []
         self.broken = re.compile("(?!)")
+        self.has_ranges = True
 
     def url(self, path):
         return f"http://127.0.0.1:{self.server_address[1]}/{path}"
@@ -51,7 +53,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def answer(self, with_body):
         server = self.server
-        wanted = self.headers.get("Range")
+        wanted = self.headers.get("Range") if server.has_ranges else None
         server.requests.append((self.path, wanted))
         path = server.folder / self.path.lstrip("/")
         if server.broken.search(self.path):
@@ -229,6 +231,35 @@ def test_nothing_there(server, tmp_path):
     for name in ("nothing", "empty"):
         with pytest.raises(vczc.NodeNotFoundError):
             vczc.open(server.url(name))
+
+
+def test_an_archive_of_a_server_without_ranges(server, cohort, tmp_path):
+    name = zipped(tmp_path, "x.zip")
+    server.has_ranges = False
+    with pytest.raises(vczc.StoreError, match="no ranges"):
+        vczc.open(server.url(name), storage_options=RETRY_ONCE)
+
+
+@pytest.mark.parametrize("cohort", [2], indirect=True)
+def test_a_server_without_ranges_or_listings(server, cohort, tmp_path, capsys):
+    """What can be told is told, without a request for each chunk."""
+    server.has_ranges = False
+    root = vczc.open(server.url("cohort"))
+    assert_is_cohort(root, cohort)
+    server.requests.clear()
+    with pytest.raises(vczc.UnsupportedError, match="nothing is listed over HTTP"):
+        _ = root["call_genotype"].nchunks_initialized
+    assert "not counted" in str(root["call_genotype"].info)
+    for command in (["info"], ["info", "--json"], ["tree"]):
+        assert run([*command, server.url("cohort")]) == 0
+    assert run(["info", server.url("cohort"), "call_genotype"]) == 0
+    assert "24 chunks of 2.4 KB, not counted" in capsys.readouterr().out
+    assert len(server.requests) < 60
+    assert run(["check", server.url("cohort")]) == 0
+    assert "33 chunks of 3 arrays" in capsys.readouterr().out
+    (tmp_path / "cohort/.zmetadata").unlink()
+    with pytest.raises(vczc.UnsupportedError, match="cannot be listed"):
+        list(vczc.open(server.url("cohort")))
 
 
 def test_nobody_answers():

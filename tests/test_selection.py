@@ -401,3 +401,13 @@ def test_empty_arrays(tmp_path, shape, chunks, zarr_format):
     out = np.zeros(shape, "i4")
     assert array.read(..., out=out) is out
     assert len(list(array)) == shape[0]
+
+
+def test_an_item_of_an_array_as_an_index(pair):
+    """One item comes as a 0-d array, as zarr-python gives it: it selects like the integer."""
+    for i in (np.array(2), np.array(-1, "i1"), np.array(3, "u8")):
+        np.testing.assert_array_equal(pair[0][i], pair[0][int(i)])
+        np.testing.assert_array_equal(pair[0][:, i], pair[0][:, int(i)])
+    for i in (np.array(1.0), np.array(True)):
+        with pytest.raises(IndexError):
+            pair[0][i]

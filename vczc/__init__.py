@@ -5,7 +5,16 @@
 import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from vczc._core import version as _version
+try:
+    from vczc._core import version as _version
+except ModuleNotFoundError as _err:
+    if _err.name != "vczc._core":
+        raise
+    _msg = (
+        f"{__path__[0]} holds the source of vczc, which is not built there, and is found before "
+        "the vczc that is installed: start Python in another folder, or build it by `./dev build`"
+    )
+    raise ImportError(_msg) from None
 from vczc.array import Array
 from vczc.blocks import Blocks
 from vczc.errors import (

@@ -22,11 +22,12 @@ from vczc.libvczc cimport (
     VCZC_ERR_NO_MEMORY,
     VCZC_ERR_NOT_FOUND,
     VCZC_ERR_STORE,
+    VCZC_ERR_UNSUPPORTED,
     vczc_callbacks_t,
     vczc_list_fn,
 )
 
-from vczc.errors import UndecodableError, remember_cause
+from vczc.errors import UndecodableError, UnsupportedError, remember_cause
 
 
 ctypedef struct link_t:
@@ -249,6 +250,8 @@ cdef int failed(object error) noexcept:
             if error.__cause__ is not None:
                 remember_cause(reason.decode("utf-8", "replace"), error.__cause__)
             return set_error(VCZC_ERR_CORRUPT, reason)
+        if isinstance(error, UnsupportedError):
+            return set_error(VCZC_ERR_UNSUPPORTED, str(error).encode("utf-8", "replace")[:160])
         # One line, short enough for libvczc to keep whole: the exception is found by it again.
         line = " ".join(f"{type(error).__name__}: {error}".split())
         reason = line.encode("utf-8", "replace")[:160]

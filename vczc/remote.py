@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SCHEMES = ("https://", "http://", "s3://", "gs://", "az://")
 
+_UNLISTED = ("https://", "http://")
+
 _ARCHIVE_STARTS = (b"PK\3\4", b"PK\5\6")
 _LOCAL_HEADER_NBYTES = 30
 _LOCAL_SLACK_NBYTES = (
@@ -59,7 +61,8 @@ class RemoteStore(Store):
         self.storage_options = dict(storage_options or {})
         reader: Reader | None = _open_archive(url, self.storage_options)
         if reader is None:
-            reader = _Objects(_connect(url, self.storage_options))
+            is_listed = not url.lower().startswith(_UNLISTED)
+            reader = _Objects(_connect(url, self.storage_options), is_listed)
         self._attach(_callbacks.open_ranges(reader, url))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -107,8 +110,9 @@ def _asking(key: str) -> Iterator[None]:
 
 
 class _Objects:
-    def __init__(self, store: Any) -> None:
+    def __init__(self, store: Any, is_listed: bool) -> None:
         self._store = store
+        self._is_listed = is_listed
         self._obstore = _obstore()
 
     def fetch_range(self, key: str, offset: int, nbytes: int | None) -> Any:
@@ -129,13 +133,21 @@ class _Objects:
         with _asking(key):
             return int(self._obstore.head(self._store, key)["size"])
 
+    def _check_listed(self) -> None:
+        """Few HTTP servers list anything, and those that do not are asked again and again."""
+        if not self._is_listed:
+            msg = "nothing is listed over HTTP; consolidated metadata says what there is"
+            raise UnsupportedError(msg)
+
     def keys_below(self, prefix: str) -> Iterator[str]:
+        self._check_listed()
         for page in self._obstore.list(self._store, prefix.rpartition("/")[0] or None):
             for found in page:
                 if found["path"].startswith(prefix):
                     yield found["path"]
 
     def names_in(self, folder: str) -> list[str]:
+        self._check_listed()
         found = self._obstore.list_with_delimiter(self._store, folder.rstrip("/") or None)
         paths = [*found["common_prefixes"], *(item["path"] for item in found["objects"])]
         return [path.rstrip("/").rpartition("/")[2] for path in paths]
@@ -155,9 +167,26 @@ def _open_archive(url: str, options: Mapping[str, Any]) -> _Archive | None:
 
     try:
         start = bytes(_obstore().get_range(parent, name, start=0, length=4))
-    except (FileNotFoundError, BaseError):
-        return None  # also an empty object, and a server that has no answer for a folder
+    except FileNotFoundError:
+        return None
+    except BaseError:  # an empty object, no answer for a folder, or a server that knows no ranges
+        _check_no_archive(parent, name, url)
+        return None
     return _Archive(parent, name, url) if start in _ARCHIVE_STARTS else None
+
+
+def _check_no_archive(parent: Any, name: str, url: str) -> None:
+    """Refuse an archive that is there, and of which no range is given."""
+    from obstore.exceptions import BaseError
+
+    try:
+        pieces = iter(_obstore().get(parent, name).stream(min_chunk_size=4))
+        start = bytes(next(pieces, b""))[:4]
+    except (FileNotFoundError, BaseError):
+        return
+    if start in _ARCHIVE_STARTS:
+        msg = f"{url}: the server gives no ranges, which an archive is read by: open a local copy"
+        raise StoreError(msg)
 
 
 class _RangeFile(io.RawIOBase):

@@ -64,7 +64,7 @@ def basic(selection: object, shape: tuple[int, ...]) -> Box:
         elif isinstance(item, slice):
             places.append(_slice(item, shape[axis]))
             kept.append(True)
-        elif (i := _as_int(item)) is not None:
+        elif (i := _as_int(_item_of(item))) is not None:
             i = _wrapped(i, axis, shape[axis])
             places.append(range(i, i + 1))
             kept.append(False)
@@ -146,6 +146,12 @@ def _as_int(item: object) -> int | None:
         return operator.index(item)  # type: ignore[arg-type]
     except TypeError:
         return None
+
+
+def _item_of(item: object) -> object:
+    """Of an integer in a 0-d array, which is what one item of an array comes as, the integer."""
+    is_one = isinstance(item, np.ndarray) and item.ndim == 0 and item.dtype.kind in "iu"
+    return item.item() if isinstance(item, np.ndarray) and is_one else item
 
 
 def _wrapped(i: int, axis: int, n: int, what: str = "items") -> int:

@@ -122,7 +122,7 @@ int vczi_array_count_stored(const vczc_array_t *array, int64_t *nchunks, int64_t
     prefix[array->path_nbytes] = array->path_nbytes == 0 ? 0 : '/';
     prefix[array->path_nbytes + 1] = 0;
     int ret = vczi_store_list(array->store, prefix, count_listed, &count);
-    if (ret == VCZC_ERR_UNSUPPORTED) {
+    if (ret == VCZC_ERR_UNSUPPORTED && !vczi_store_prefers_consolidated(array->store)) { /* requests are not dear */
         ret = count_probed(&count);
     }
     if (ret == 0 && nchunks != NULL && !vczi_mul_i64(count.nchunks, chunks_per_key(array), nchunks)) {

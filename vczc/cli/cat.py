@@ -80,7 +80,12 @@ class Wanted:
     "--rows", metavar="A:B", callback=parse_rows, help="Items A to B - 1 of the first axis."
 )
 @click.option(
-    "--region", metavar="R", help="Variants that overlap it: contig, contig:pos, contig:from-to."
+    "--region",
+    "regions",
+    metavar="R",
+    multiple=True,
+    help="Variants that overlap it: contig, contig:pos, contig:from-to, several with commas, or "
+    "the path of a BED or tab-separated file. May be given more than once.",
 )
 @click.option(
     "--samples", metavar="A,B", help="Samples by id, with commas between them; after ^ all others."
@@ -98,7 +103,7 @@ def command(
     arrays: tuple[str, ...],
     block: tuple[int, ...] | None,
     rows: slice | int | None,
-    region: str | None,
+    regions: tuple[str, ...],
     samples: str | None,
     form: str,
 ) -> None:
@@ -108,6 +113,7 @@ def command(
     each item of the first axis. npy is NumPy's own format; texts get a fixed width there, which
     takes one reading more. arrow is an Arrow IPC stream and needs pyarrow.
     """
+    region = regions[0] if len(regions) == 1 else list(regions) or None
     if sum(x is not None for x in (block, rows, region)) > 1:
         raise click.UsageError("--block, --rows and --region exclude one another")  # noqa: EM101
     if block is not None and samples is not None:
@@ -228,7 +234,7 @@ def row_steps(array: vczc.Array, rows: slice, inner: Iterable[int]) -> Iterator[
 
 
 def of_region(
-    path: str, array: vczc.Array, region: str, columns: NDArray[np.integer[Any]] | None
+    path: str, array: vczc.Array, region: str | list[str], columns: NDArray[np.integer[Any]] | None
 ) -> Wanted:
     """Rows of the variants that overlap a region."""
     root = vczc.open_group(path)
@@ -269,7 +275,7 @@ def write_several(
     path: str,
     names: Iterable[str],
     rows: slice | int | None,
-    region: str | None,
+    region: str | list[str] | None,
     samples: str | None,
     form: str,
 ) -> None:
@@ -334,7 +340,7 @@ def write_arrow(
     arrays: Iterable[vczc.Array],
     *,
     rows: slice | None,
-    region: str | None,
+    region: str | list[str] | None,
     samples: NDArray[np.integer[Any]] | None,
 ) -> None:
     try:

@@ -177,7 +177,7 @@ def batches(array: vczc.Array) -> Iterator[list[Coords]]:
 def grid_places(array: vczc.Array) -> Iterator[Coords]:
     """The places of all chunks, or of a sparse array only those that the store has keys for."""
     grid = array.blocks.shape
-    if array.nchunks <= WALKED_NCHUNKS or array.nchunks <= 4 * array.nchunks_initialized:
+    if array.nchunks <= WALKED_NCHUNKS or array.nchunks <= 4 * stored_count(array):
         return places_of([range(count) for count in grid])
     return sparse_places(array, grid)
 

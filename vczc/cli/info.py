@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -77,15 +78,30 @@ def group_summary(root: vczc.Group) -> dict[str, Any]:
         "attrs": dict(root.attrs),
         "dimensions": dims,
         "nchunks": sum(a["nchunks"] for a in arrays),
-        "nchunks_initialized": sum(a["nchunks_initialized"] for a in arrays),
+        "nchunks_initialized": total(a["nchunks_initialized"] for a in arrays),
         "nbytes": sum(a["nbytes"] for a in arrays),
-        "nbytes_stored": sum(a["nbytes_stored"] for a in arrays),
+        "nbytes_stored": total(a["nbytes_stored"] for a in arrays),
         "arrays": arrays,
         "unreadable": unreadable,
     }
 
 
+def total(counts: Iterable[int | None]) -> int | None:
+    """None where one of them is not known."""
+    known = list(counts)
+    return None if None in known else sum(n for n in known if n is not None)
+
+
+def stored_counts(array: vczc.Array) -> tuple[int | None, int | None]:
+    """Chunks that are stored, and their bytes; None where the store cannot be listed."""
+    try:
+        return array.nchunks_initialized, array.nbytes_stored()
+    except vczc.UnsupportedError:
+        return None, None
+
+
 def array_summary(array: vczc.Array) -> dict[str, Any]:
+    nchunks_initialized, nbytes_stored = stored_counts(array)
     return {
         "path": array.path,
         "zarr_format": array.metadata.zarr_format,
@@ -102,9 +118,9 @@ def array_summary(array: vczc.Array) -> dict[str, Any]:
         "filters": array.filters,
         "codecs": array.codecs,
         "nchunks": array.nchunks,
-        "nchunks_initialized": array.nchunks_initialized,
+        "nchunks_initialized": nchunks_initialized,
         "nbytes": array.nbytes,
-        "nbytes_stored": array.nbytes_stored(),
+        "nbytes_stored": nbytes_stored,
         "attrs": dict(array.attrs),
     }
 
@@ -115,8 +131,7 @@ def print_array(name: str, has: Mapping[str, Any]) -> None:
         "type": type_name_and_order(has),
         "chunks": f"{dimensions(has['chunks'])}, in a grid of {dimensions(has['grid'])}",
         "shards": dimensions(has["shards"]) if has["shards"] else "",
-        "stored": f"{has['nchunks_initialized']:,} of {plural(has['nchunks'], 'chunk')}, "
-        f"{size(has['nbytes_stored'])} of {size(has['nbytes'])}{ratio_note(has)}",
+        "stored": stored_words(has),
         "codecs": ", ".join(has["codec"]),
         "fill value": "null" if has["fill_value"] is None else fill_text(has["fill_value"]),
         "format": f"Zarr {has['zarr_format']}",
@@ -147,6 +162,19 @@ def type_name_and_order(has: Mapping[str, Any]) -> str:
     return f"{has['dtype']}{', column-major in a chunk' if column_major else ''}"
 
 
+def stored_words(has: Mapping[str, Any]) -> str:
+    """Of a sharded array the shards are counted: what is absent inside them is not looked for."""
+    if has["nchunks_initialized"] is None:
+        return f"{plural(has['nchunks'], 'chunk')} of {size(has['nbytes'])}, not counted"
+    n, of, what = has["nchunks_initialized"], has["nchunks"], "chunk"
+    if has["shards"]:
+        axes = list(zip(has["shape"], has["chunks"], has["shards"], strict=True))
+        n //= math.prod(shard // chunk for _, chunk, shard in axes)
+        of, what = math.prod(-(-length // shard) for length, _, shard in axes), "shard"
+    sizes = f"{size(has['nbytes_stored'])} of {size(has['nbytes'])}{ratio_note(has)}"
+    return f"{n:,} of {plural(of, what)}, {sizes}"
+
+
 def ratio_note(has: Mapping[str, Any]) -> str:
     return f" ({ratio(has)} : 1)" if has["nbytes_stored"] and has["dtype"] != "string" else ""
 
@@ -173,9 +201,15 @@ def print_group(name: str, has: Mapping[str, Any]) -> None:
     for one in has["unreadable"]:
         out.print(styled((f"{one['name']}: {one['reason']}", "red")), soft_wrap=True)
     out.print()
-    stored, initialized = size(has["nbytes_stored"]), has["nchunks_initialized"]
-    total = f"{plural(len(has['arrays']), 'array')}, {plural(initialized, 'chunk')}, {stored}"
-    out.print(styled(f"{total} stored for {size(has['nbytes'])} in memory"), soft_wrap=True)
+    out.print(styled(total_words(has)), soft_wrap=True)
+
+
+def total_words(has: Mapping[str, Any]) -> str:
+    words = plural(len(has["arrays"]), "array")
+    if has["nchunks_initialized"] is None:
+        return f"{words} of {size(has['nbytes'])} in memory; what is stored was not counted"
+    words += f", {plural(has['nchunks_initialized'], 'chunk')}, {size(has['nbytes_stored'])}"
+    return f"{words} stored for {size(has['nbytes'])} in memory"
 
 
 def kind_of_store(has: Mapping[str, Any]) -> str:
@@ -226,7 +260,7 @@ def array_table(has: Mapping[str, Any], left_out: Iterable[str], *, spaced: bool
     }
     for column, name in zip(made.columns, kept, strict=True):
         column.style = styles.get(name, "")
-    largest = max(a["nbytes_stored"] for a in has["arrays"])
+    largest = max(a["nbytes_stored"] or 0 for a in has["arrays"])
     previous = ""
     for one in sorted(has["arrays"], key=lambda a: (family(a["name"]), a["name"])):
         if spaced and previous and family(one["name"]) != previous:
@@ -239,9 +273,9 @@ def array_table(has: Mapping[str, Any], left_out: Iterable[str], *, spaced: bool
             "type": one["dtype"],
             "dimensions": ", ".join(d or "·" for d in one["dims"] or ()),
             "codec": ", ".join(one["codec"]),
-            "stored": size(one["nbytes_stored"]),
+            "stored": "" if one["nbytes_stored"] is None else size(one["nbytes_stored"]),
             "ratio": ratio(one),
-            "share": bar(one["nbytes_stored"], largest),
+            "share": bar(one["nbytes_stored"] or 0, largest),
         }
         made.add_row(*(cells[c] for c in kept))
     return made
