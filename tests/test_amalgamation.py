@@ -18,7 +18,9 @@ LIBRARIES = {"system": ["-lzstd", "-llz4", "-lz", "-lm"], "bundled": ["-lm"]}
 def amalgamated(request):
     """vczc.c, and the libraries that it needs."""
     options = ["--bundled"] if request.param == "bundled" else []
-    said = run(sys.executable, ROOT / "dev", "amalgamate", *options, cwd=ROOT)
+    # `dev` finds what lies beside it.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
+    said = run(sys.executable, ROOT / "dev", "amalgamate", *options, cwd=ROOT, env=environment)
     folder = ROOT / "build" / "amalgamation" / ("bundled" if options else ".")
     assert f"{(folder / 'vczc.h').relative_to(ROOT)}: " in said
     return folder / "vczc.c", LIBRARIES[request.param]

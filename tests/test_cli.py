@@ -336,9 +336,11 @@ OUTPUTS = ["info", "tree", "check", "cat {} call_DP", "cat {} call_DP --format n
 
 
 @posix
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("line", OUTPUTS)
-def test_closed_output(line):
+def test_closed_output(line, unbuffered, monkeypatch):
     """`>&-` and a full disk are told in one line; that nobody listens to errors is no error."""
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     command = " ".join([f'"{sys.executable}"', "-m vczc", line.format(f'"{SAMPLE}"')])
     command += "" if "{}" in line else f' "{SAMPLE}"'
     cases = [(">&-", 2, 1), ("> /dev/null 2>&-", 0, 0)]

@@ -83,6 +83,14 @@ def discard_stdout() -> None:
         os.close(nowhere)
 
 
+def settle_stdout() -> None:
+    """What could not be written has been told: the interpreter is not to try once more."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        discard_stdout()
+
+
 def tell(reason: object) -> None:
     click.echo(f"vczc: {one_line(reason)}", err=True)
 
@@ -108,6 +116,7 @@ def run(args: Sequence[str] | None) -> int:
         return DAMAGED
     except (vczc.Error, OSError) as err:
         tell(err)
+        settle_stdout()
     except MemoryError:
         tell("out of memory")
     else:
