@@ -127,6 +127,7 @@ def _link_shared(compiler: Any, command: list[str], objects: list[Path], shared:
         text = f"VCZC_{major} {{ global: vczc_*; local: *; }};\n"
         script = native.write_if_changed(shared.parent.with_name("libvczc.map"), text)
         link += ["-shared", f"-Wl,-soname,{names().soname}", f"-Wl,--version-script={script}"]
+        link += ["-Wl,-z,nodelete"]  # its threads would go on in code that `dlclose` took away
         link += ["-Wl,--gc-sections", "-Wl,-Bsymbolic-functions"]
     compiler.spawn(link)
 

@@ -73,6 +73,7 @@ def test_the_name_to_look_for_has_the_version(installed):
     said = run(*tool("readelf"), "-d", installed / "lib" / "libvczc.so")
     major = vczc.__version__.partition(".")[0]
     assert f"Library soname: [libvczc.so.{major}]" in said
+    assert "NODELETE" in said  # its threads would go on in code that dlclose took away
     needed = re.findall(r"NEEDED.*\[(.*?)\]", said)
     system = ("libc.", "libm.", "libpthread.", "ld-")
     assert [name for name in needed if not name.startswith(system)] == []

@@ -230,6 +230,7 @@ def test_names_of_the_static_library():
 def test_the_shared_library_asks_for_libc_alone():
     said = run(*tool("readelf"), "-d", SHARED)
     assert "Library soname: [libvczc.so]" in said
+    assert "NODELETE" in said  # its threads would go on in code that dlclose took away
     needed = re.findall(r"NEEDED.*\[(.*?)\]", said)
     system = ("libc.", "libm.", "libpthread.", "ld-")
     assert [name for name in needed if not name.startswith(system)] == []

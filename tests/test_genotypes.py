@@ -2,8 +2,12 @@
 # Copyright (c) The vczc developers
 """Dosages, counts, missing rates and packed calls, beside what NumPy makes of the genotypes."""
 
+import contextlib
 import gc
+import json
 import threading
+import time
+from functools import partial
 
 import genotypes_model as model
 import numcodecs
@@ -507,3 +511,22 @@ def test_no_more_than_a_chunk_is_decoded_at_a_time():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert missing_rate(array, threads=1).sum() == 0
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000  # KiB
+
+
+@pytest.mark.parametrize("shape", [[9 * 10**18, 0, 0], [4 * 10**18, 0, 2], [9 * 10**18, 1, 1]])
+def test_more_rows_than_anything_has(shape):
+    """A description is cheap: no walk over what it claims."""
+    document = {
+        "zarr_format": 2, "shape": shape, "chunks": [1000, 1, 2], "dtype": "|i1", "order": "C",
+        "compressor": None, "filters": None, "fill_value": 0,
+    }  # fmt: skip
+    array = vczc.open_array({".zarray": json.dumps(document).encode()})
+    per_sample = partial(missing_rate, per="sample")
+    for function in (dosage, pack_bed, missing_rate, per_sample):
+        begin = time.monotonic()
+        with contextlib.suppress(MemoryError, ValueError, vczc.UnsupportedError):
+            function(array)
+        assert time.monotonic() - begin < 10
+    if shape[1] != 0:
+        with pytest.raises(vczc.UnsupportedError, match="more than can be read"):
+            per_sample(array)

@@ -23,6 +23,8 @@
 
 /* Jobs for each thread, so that the last round is a small share. */
 #define JOBS_PER_THREAD 4
+/* Jobs of one call: chunks of 1,000 variants, of all variants that there could be, are fewer. */
+#define MAX_NJOBS ((int64_t) 1 << 26)
 
 /* What is decoded at a time where it need not be a whole chunk; and where blocks are read as bytes. */
 #define SLAB_NBYTES ((int64_t) 8 << 20)
@@ -102,6 +104,21 @@ static int64_t job_end(const read_t *read, int64_t first, int64_t max_rows) {
     return end;
 }
 
+/* Rows of no calls, of which there may be any number: what is counted is zero, and nothing else is written. */
+static int take_no_calls(const vczi_calls_sink_t *sink) {
+    vczi_calls_begin(sink, 0, sink->nvariants);
+    return 0;
+}
+
+/* A description may claim any number of rows without storing one: what is worked off has a limit. */
+static int check_rows(const read_t *read, int64_t max_rows) {
+    const int64_t chunk = read->array->doc->grid.chunks[0];
+    const bool is_all = read->calls == NULL || read->calls->variants == NULL;
+    if (!is_all || read->sink->nvariants / (chunk < max_rows ? chunk : max_rows) < MAX_NJOBS) return 0;
+    return vczi_fail(VCZC_ERR_UNSUPPORTED, "%" PRId64 " variants in chunks of %" PRId64 " are more than can be read",
+                     read->sink->nvariants, chunk);
+}
+
 static int cut_rows(read_t *read, int nthreads) {
     const int64_t nrows = read->sink->nvariants;
     int64_t max_rows = INT64_MAX;
@@ -112,6 +129,8 @@ static int cut_rows(read_t *read, int nthreads) {
         max_rows = row_nbytes < JOB_NBYTES ? JOB_NBYTES / (row_nbytes == 0 ? 1 : row_nbytes) : 1;
         max_rows = max_rows > share ? max_rows : share;
     }
+    const int ret = check_rows(read, max_rows);
+    if (ret != 0) return ret;
     for (int64_t i = 0; i < nrows; i = job_end(read, i, max_rows))
         ncuts++;
     read->cuts = vczi_alloc_array(ncuts, sizeof(*read->cuts));
@@ -444,6 +463,7 @@ int vczi_array_read_calls(const vczc_array_t *array, const vczc_calls_t *calls, 
     int nthreads = calls == NULL ? 0 : calls->nthreads;
     nthreads = nthreads > 0 ? nthreads : vczi_pool_threads();
     if (sink->nvariants == 0) return 0;
+    if (sink->nsamples == 0) return take_no_calls(sink);
     read.has_blocks =
         array->info.dtype == VCZC_INT8 && grid->chunks[2] == grid->shape[2] && vczi_chain_has_blocks(&array->chain);
     vczi_mutex_init(&read.mutex);
@@ -496,6 +516,7 @@ int vczi_read_calls(const vczc_genotypes_t *genotypes, int nthreads, const vczi_
     memory_t memory = {.genotypes = genotypes, .sink = sink};
     int64_t row_nitems = 0;
     if (sink->nvariants == 0) return 0;
+    if (sink->nsamples == 0) return take_no_calls(sink);
     if (!vczi_mul_i64(sink->nsamples, sink->ploidy, &row_nitems)) row_nitems = INT64_MAX;
     memory.job_nrows = row_nitems < JOB_NBYTES ? JOB_NBYTES / (row_nitems == 0 ? 1 : row_nitems) : 1;
     vczi_mutex_init(&memory.mutex);

@@ -87,6 +87,9 @@ int vczi_plan_init(vczi_plan_t *plan, const vczc_array_t *array, const vczc_sele
         if (ret != 0) {
             return ret;
         }
+        if (plan->step[i] > plan->stop[i] - plan->start[i]) { /* one item at most: any such step is the same */
+            plan->step[i] = plan->stop[i] == plan->start[i] ? 1 : plan->stop[i] - plan->start[i];
+        }
     }
     return plan_count(plan, out_strides);
 }
@@ -171,7 +174,7 @@ bool vczi_plan_job(const vczi_plan_t *plan, int64_t number, vczi_job_t *job) {
             return false;
         }
         job->request.first[i] = cut.first;
-        job->request.step[i] = plan->step[i];
+        job->request.step[i] = cut.count == 1 ? 1 : plan->step[i]; /* else it is shorter than the chunk */
         job->request.out.shape[i] = cut.count;
         job->request.out.strides[i] = plan->out_strides[i];
         job->place += cut.place * plan->out_strides[i];

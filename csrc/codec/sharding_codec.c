@@ -285,7 +285,7 @@ static bool cut_request(const vczi_grid_t *grid, const wanted_t *wanted, const i
             return false;
         }
         cut->first[i] = axis.first;
-        cut->step[i] = wanted->request.step[i];
+        cut->step[i] = axis.count == 1 ? 1 : wanted->request.step[i];
         cut->out.shape[i] = axis.count;
         cut->out.strides[i] = wanted->request.out.strides[i];
         *place += axis.place * wanted->request.out.strides[i];

@@ -26,6 +26,9 @@
  * - Structs that begin with struct_nbytes are the caller's, and may grow at the end in later versions: set it to the
  *   sizeof of the struct, and zero what you do not use. Those that are borrowed from a handle may grow likewise. No
  *   other struct changes its size. A program runs with later versions of the same major number as it is.
+ * - Pointers are not NULL unless it says so. What can fail refuses NULL; what cannot has undefined behaviour.
+ * - Threads that decode, and the memory that each thread decodes with, stay for the next call until the process ends:
+ *   libvczc.so stays loaded after dlclose, and a plug-in that holds libvczc.a must not be unloaded.
  * - Text is UTF-8. Sizes are bytes unless the name says otherwise. Shapes, coordinates and rows are int64_t.
  */
 #ifndef VCZC_H
@@ -176,7 +179,8 @@ typedef struct {
 } vczc_entry_t;
 
 /**
- * Open a store of `nentries` entries in memory. Keys and bytes are copied; the last of equal keys counts.
+ * Open a store of `nentries` entries in memory. Keys and bytes are copied; the last of equal keys counts. Where all
+ * lie in one folder, that is the store, as of vczc_store_open.
  * @return 0, or VCZC_ERR_ARGUMENT, _NO_MEMORY.  @since 0.1
  */
 VCZC_API int vczc_store_open_memory(vczc_store_t **store, const vczc_entry_t *entries, size_t nentries);
@@ -455,7 +459,7 @@ VCZC_API int vczc_array_read_region(const vczc_array_t *array, const int64_t *st
 typedef struct {
     const int64_t *start;
     const int64_t *stop;
-    const int64_t *step; /**< each at least 1; NULL: all 1 */
+    const int64_t *step; /**< each at least 1, of any length; NULL: all 1 */
     int nthreads;        /**< 0: as vczc_set_threads says */
 } vczc_selection_t;
 
@@ -676,7 +680,8 @@ VCZC_API const char *vczc_regions_contig(const vczc_regions_t *regions, int64_t 
 
 /**
  * One region, as bcftools writes it, into an interval: `contig`, `contig:pos`, `contig:from-` or `contig:from-to`, both
- * ends included; numbers may have commas. A contig's whole name is looked up before the text is split at a colon.
+ * ends included; numbers may have commas. A contig's whole name is looked up before the text is split at a colon. Of
+ * larger numbers than 2^62 that is taken. On failure `interval` is zeroed.
  * @return 0, VCZC_ERR_NOT_FOUND where there is no such contig, VCZC_ERR_ARGUMENT where it is no region.  @since 0.1
  */
 VCZC_API int vczc_regions_parse(const vczc_regions_t *regions, const char *text, vczc_interval_t *interval);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "checked.h"
 #include "genotype.h"
 #include "items.h"
 #include "status.h"
@@ -42,21 +43,26 @@ static int check_dosage(vczi_calls_sink_t *sink) {
     return 0;
 }
 
+static int check_alleles(const vczi_calls_sink_t *sink) {
+    int64_t nbytes = 0;
+    if (sink->nalleles < 1 || !vczi_mul_i64(sink->nalleles, (int64_t) sizeof(*sink->counts), &nbytes) ||
+        !vczi_mul_i64(nbytes, sink->nvariants, &nbytes)) {
+        return vczi_fail(VCZC_ERR_ARGUMENT, "nalleles is %" PRId64 ", not a number of alleles", sink->nalleles);
+    }
+    if (sink->ploidy > 0 && sink->nsamples > INT32_MAX / sink->ploidy) {
+        return vczi_fail(VCZC_ERR_ARGUMENT,
+                         "the alleles of %" PRId64 " samples of ploidy %" PRId64 " may be more than an int32 counts",
+                         sink->nsamples, sink->ploidy);
+    }
+    return 0;
+}
+
 int vczi_calls_check(vczi_calls_sink_t *sink) {
     switch (sink->kind) {
         case VCZI_CALLS_DOSAGE:
             return check_dosage(sink);
         case VCZI_CALLS_ALLELES:
-            if (sink->nalleles < 1) {
-                return vczi_fail(VCZC_ERR_ARGUMENT, "nalleles is %" PRId64 ", not a number of alleles", sink->nalleles);
-            }
-            if (sink->ploidy > 0 && sink->nsamples > INT32_MAX / sink->ploidy) {
-                return vczi_fail(VCZC_ERR_ARGUMENT,
-                                 "the alleles of %" PRId64 " samples of ploidy %" PRId64
-                                 " may be more than an int32 counts",
-                                 sink->nsamples, sink->ploidy);
-            }
-            return 0;
+            return check_alleles(sink);
         case VCZI_CALLS_BED:
             if (sink->ploidy > 2) {
                 return vczi_fail(VCZC_ERR_ARGUMENT, ".bed holds calls of one or two alleles, not of ploidy %" PRId64,

@@ -48,8 +48,8 @@ static bool parse_number(vczi_span_t text, size_t *at, int64_t *number) {
         if (!is_digit(text.data[i])) {
             break;
         }
-        value = value * 10 + (text.data[i] - '0');
-        value = value > VCZI_LAST_POSITION / 16 ? VCZI_LAST_POSITION / 16 : value;
+        const int64_t digit = text.data[i] - '0';
+        value = value > (VCZI_LAST_POSITION - digit) / 10 ? VCZI_LAST_POSITION : value * 10 + digit;
         ngroup++;
     }
     if (ngroup == 0 || (has_comma && ngroup != 3)) {
@@ -81,7 +81,7 @@ static int fail_contig(vczi_span_t name) {
     return vczi_fail(VCZC_ERR_NOT_FOUND, "there is no contig '%.*s'", shown(name), (const char *) name.data);
 }
 
-int vczi_region_parse(const vczi_ids_t *contigs, vczi_span_t text, vczc_interval_t *interval) {
+static int parse_region(const vczi_ids_t *contigs, vczi_span_t text, vczc_interval_t *interval) {
     *interval = (vczc_interval_t){find_contig(contigs, text), 0, VCZI_LAST_POSITION};
     if (interval->contig >= 0) {
         return 0;
@@ -108,6 +108,14 @@ int vczi_region_parse(const vczi_ids_t *contigs, vczi_span_t text, vczc_interval
                          (const char *) text.data);
     }
     return 0;
+}
+
+int vczi_region_parse(const vczi_ids_t *contigs, vczi_span_t text, vczc_interval_t *interval) {
+    const int ret = parse_region(contigs, text, interval);
+    if (ret != 0) {
+        *interval = (vczc_interval_t){0, 0, 0};
+    }
+    return ret;
 }
 
 static int append(vczc_interval_t **intervals, size_t *nintervals, vczc_interval_t interval) {

@@ -443,7 +443,15 @@ static void test_what_cannot_be_had(void) {
     CHECK_EQ(vczi_calls_check(&sink), VCZC_ERR_ARGUMENT);
     sink.kind = VCZI_CALLS_ALLELES;
     CHECK_EQ(vczi_calls_check(&sink), VCZC_ERR_ARGUMENT); /* of no alleles */
+    sink.nvariants = 4;
+    sink.nsamples = 1;
+    static const int64_t many[] = {INT64_MAX, (int64_t) 1 << 62, ((int64_t) 1 << 61) + 1, ((int64_t) 1 << 59) + 1};
+    for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
+        sink.nalleles = many[i];
+        CHECK_EQ(vczi_calls_check(&sink), VCZC_ERR_ARGUMENT); /* more than memory has addresses */
+    }
     sink.nalleles = 1;
+    CHECK_EQ(vczi_calls_check(&sink), 0);
     sink.nsamples = INT32_MAX / 3 + 1;
     CHECK_EQ(vczi_calls_check(&sink), VCZC_ERR_ARGUMENT);
     REQUIRE(begin(&result, VCZI_CALLS_ALLELES, 2, 0, 1));

@@ -335,6 +335,17 @@ static void intervals(void) {
     vczc_interval_t two[2];
     CHECK_EQ(vczc_regions_open(&regions, store, ""), 0);
     REQUIRE(regions != NULL);
+    static const char *const wrong[] = {"Y:1-2", "20:x", "20:5-4", "20:1-2-3", ""};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        two[0] = (vczc_interval_t){7, 7, 7};
+        CHECK(vczc_regions_parse(regions, wrong[i], &two[0]) < 0);
+        CHECK(two[0].contig == 0 && two[0].start == 0 && two[0].stop == 0);
+    }
+    const int64_t last = (int64_t) 1 << 62;
+    CHECK_EQ(vczc_regions_parse(regions, "20:4611686018427387903-4611686018427387904", &two[0]), 0);
+    CHECK(two[0].start == last - 1 && two[0].stop == last);
+    CHECK_EQ(vczc_regions_parse(regions, "20:5-99999999999999999999", &two[0]), 0);
+    CHECK(two[0].start == 5 && two[0].stop == last);
     CHECK_EQ(vczc_regions_parse(regions, "X:5:10-12", &two[0]), 0);
     CHECK_EQ(two[0].contig, 1);
     CHECK_EQ(two[0].start, 10);
