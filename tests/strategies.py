@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from numcodecs import LZ4, Blosc, GZip, Zlib, Zstd
 
-# Writing by zarr-python takes most of the time. VCZC_TEST_EXAMPLES=5000 looks for longer, at random.
+# Writing by zarr-python takes most of the time. VCZC_TEST_EXAMPLES=5000 looks for longer, and at
+# random.
 many = settings(
     max_examples=int(os.environ.get("VCZC_TEST_EXAMPLES", "40")),
     deadline=None,
