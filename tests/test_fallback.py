@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import copy
 import itertools
 import json
 import lzma
+import os
 import pickle
 import subprocess
 import sys
@@ -475,3 +477,121 @@ def test_memory_that_lacks_is_no_damage(monkeypatch):
     monkeypatch.setattr(numcodecs.Base64, "decode", fail)
     with pytest.raises(MemoryError):
         array[...]
+
+
+# ---- Hostile chunks: numcodecs believes them, so it is not asked
+
+
+def chunk_of(chunk, n, filters=(), compressor=None, dtype="|u1"):
+    document = {
+        "zarr_format": 2, "shape": [n], "chunks": [n], "dtype": dtype, "compressor": compressor,
+        "fill_value": 0, "order": "C", "filters": list(filters),
+    }  # fmt: skip
+    return vczc.open_array({".zarray": json.dumps(document).encode(), "0": chunk})
+
+
+def blosc_header(flags, raw, block, stored):
+    return bytes([2, 1, flags, 1]) + b"".join(n.to_bytes(4, "little") for n in (raw, block, stored))
+
+
+BASE64 = {"id": "base64"}
+BEHIND = [
+    ("blosc", blosc_header(2, 300, 300, 316)),
+    ("blosc", blosc_header(0x80, 4096, 4096, 0x7FFFFFF0) + (0x70000000).to_bytes(4, "little")),
+    ("blosc", b""),
+    ("zstd", b""),
+    ("zstd", b"\x28\xb5\x2f\xfd" + b"\xff" * 20),
+    ("zstd", numcodecs.Zstd().encode(bytes(100))[:-1]),
+    ("lz4", b"\xff\xff\xff\x7f" + b"\xff" * 20),
+    ("zlib", numcodecs.Zlib().encode(bytes(1000))[:-3]),
+    ("gzip", b""),
+]
+
+
+@pytest.mark.parametrize(("name", "chunk"), BEHIND, ids=itertools.count())
+def test_compressors_behind_a_codec_of_numcodecs(name, chunk):
+    with pytest.raises(vczc.CorruptChunkError) as caught:
+        chunk_of(chunk, 300, [BASE64], {"id": name})[...]
+    assert caught.value.coords == (0,)
+
+
+@pytest.mark.parametrize("name", ["blosc", "zstd", "lz4", "zlib", "gzip", "bz2", "lzma"])
+def test_compressors_behind_a_codec_that_are_right(name):
+    encoded = numcodecs.Base64().encode(np.arange(100, dtype="u1"))
+    compressed = numcodecs.get_codec({"id": name}).encode(encoded)
+    array = chunk_of(compressed, 100, [BASE64], {"id": name})
+    np.testing.assert_array_equal(array[...], np.arange(100, dtype="u1"))
+
+
+BOMBS = {
+    **{name: numcodecs.get_codec({"id": name}) for name in ("zstd", "blosc", "lz4")},
+    **{name: numcodecs.get_codec({"id": name}) for name in ("zlib", "gzip", "bz2", "lzma")},
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_more_than_the_metadata_has(name):
+    """What is unpacked ends a little above what the array may need: no 64 MB of zeros for 16."""
+    chunk = bytes(BOMBS[name].encode(bytes(64 << 20)))
+    with pytest.raises(vczc.CorruptChunkError, match="allowed"):
+        chunk_of(chunk, 16, [BASE64], {"id": name})[...]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"id": "categorize", "dtype": "U100000000", "labels": ["a"], "astype": "u1"},
+        {"id": "astype", "encode_dtype": "S1", "decode_dtype": "S100000000"},
+    ],
+    ids=["categorize", "astype"],
+)
+def test_items_of_a_gigabyte(settings):
+    with pytest.raises(vczc.Error, match=r"allowed|settings|categorize|astype"):
+        chunk_of(numcodecs.Base64().encode(bytes(20)), 20, [settings, BASE64], dtype="|S1")[...]
+
+
+def test_many_streams():
+    with pytest.raises(vczc.CorruptChunkError, match="streams"):
+        chunk_of(bz2.compress(b"") * 100_000, 16, compressor={"id": "bz2", "level": 1})[...]
+
+
+@pytest.mark.parametrize("settings", ["x", 5, 1.5, True, [1]])
+@pytest.mark.parametrize("where", ["codec", "keys"])
+def test_settings_that_are_no_object(settings, where):
+    codec = {"name": "numcodecs.bz2", "configuration": settings if where == "codec" else {}}
+    keys = {"name": "default", "configuration": settings if where == "keys" else {}}
+    document = {
+        "zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "uint8",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
+        "chunk_key_encoding": keys, "fill_value": 0, "codecs": [{"name": "bytes"}, codec],
+    }  # fmt: skip
+    with contextlib.suppress(vczc.Error):
+        vczc.open_array({"zarr.json": json.dumps(document).encode()})[...]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process beside this one cuts the file")
+@pytest.mark.parametrize("kind", ["directory", "stored zip"])
+def test_a_file_that_is_cut_meanwhile(tmp_path, kind):
+    """It is read, not mapped: no signal ends the process."""
+    noise = np.random.default_rng(0).integers(0, 256, 2 << 20, "u1")
+    stored = oracle.write(noise, noise.shape, zarr_format=2, compressors=numcodecs.BZ2(1))
+    source = oracle.source(stored.content, kind, tmp_path)
+    path = source if kind != "directory" else source / "x" / "0"
+    whole = path.read_bytes()
+    script = (
+        "import os, sys, time\n"
+        "path, whole = sys.argv[1], open(sys.argv[1], 'rb').read()\n"
+        "while True:\n"
+        "    os.truncate(path, 4096); time.sleep(0.001)\n"
+        "    with open(path, 'r+b') as file: file.write(whole)\n"
+        "    time.sleep(0.002)\n"
+    )
+    other = subprocess.Popen([sys.executable, "-c", script, str(path)])
+    try:
+        for _ in range(30):
+            with contextlib.suppress(vczc.Error):
+                np.testing.assert_array_equal(vczc.open(source)["x"][...], noise)
+    finally:
+        other.kill()
+        other.wait()
+    assert len(whole) > 1 << 20  # what is smaller is never mapped

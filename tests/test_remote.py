@@ -284,6 +284,32 @@ def test_a_damaged_archive(server, cohort, tmp_path):
 
 
 @pytest.mark.parametrize("cohort", [2], indirect=True)
+def test_archives_that_zipfile_does_not_take(server, cohort, tmp_path):
+    whole = (tmp_path / zipped(tmp_path, "x.zip")).read_bytes()
+    central = whole.index(b"PK\1\2")
+    newer = bytearray(whole)
+    newer[central + 6] = 99  # the version that is needed
+    odd = bytearray(whole)
+    odd[central + 9] |= 8  # the name is UTF-8 …
+    odd[central + 46] = 0xFF  # … and is not
+    for i, content in enumerate((newer, odd)):
+        (tmp_path / f"{i}.zip").write_bytes(content)
+        with pytest.raises(vczc.StoreError, match=rf"{i}\.zip"):
+            vczc.open(server.url(f"{i}.zip"))
+    with zipfile.ZipFile(tmp_path / "x.zip", "a") as archive:
+        archive.writestr("variant_position/0-0zz", bytes(40))
+    content = (
+        (tmp_path / "x.zip")
+        .read_bytes()
+        .replace(b"variant_position/0-0zz", b"variant_position/0\x000zz")
+    )
+    (tmp_path / "nul.zip").write_bytes(content)
+    assert_is_cohort(vczc.open(server.url("nul.zip")), cohort)
+    with pytest.raises(vczc.StoreError, match="no URL"):
+        vczc.open("http://[::1")
+
+
+@pytest.mark.parametrize("cohort", [2], indirect=True)
 def test_other_methods_are_named(server, cohort, tmp_path):
     name = zipped(tmp_path, "x.zip", zipfile.ZIP_BZIP2)
     with pytest.raises(vczc.Error, match="method 12"):

@@ -571,3 +571,16 @@ def test_a_mapping_lives_as_long_as_what_was_opened_of_it(root, what):
     del held
     gc.collect()
     assert alive() is None
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a/\udc00b", "x" * 300, "y" * 5000], ids=len)
+def test_names_that_no_store_can_have(tmp_path, name):
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / ".zgroup").write_text('{"zarr_format": 2}')
+    for source in (tmp_path / "s", {".zgroup": b'{"zarr_format": 2}'}):
+        root = vczc.open(source)
+        assert name not in root
+        with pytest.raises(vczc.NodeNotFoundError):
+            root[name]
+        with pytest.raises(vczc.NodeNotFoundError):
+            vczc.open(source, path=name)

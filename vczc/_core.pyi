@@ -72,6 +72,7 @@ class Array:
         max_chunk_nbytes: int = 0,
         text_as: str = "numpy",
         stored_only: bool = False,
+        stored_copy: bool = False,
     ) -> Self: ...
     @property
     def _text_as(self) -> str: ...

@@ -204,13 +204,15 @@ cdef class Array:
     def __cinit__(
         self, Store store not None, str path not None, *,
         bint missing_is_error=False, int64_t max_chunk_nbytes=0, str text_as="numpy",
-        bint stored_only=False,
+        bint stored_only=False, bint stored_copy=False,
     ):
         cdef bytes name = key_of(path)
         cdef const char *text = name
         cdef uint32_t flags = VCZC_MISSING_IS_ERROR if missing_is_error else 0
         if stored_only:
             flags |= VCZC_STORED_ONLY
+        if stored_copy:
+            flags |= VCZC_STORED_COPY
         cdef vczc_store_t *handle = store.enter()
         cdef int ret
         with nogil:

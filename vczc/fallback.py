@@ -43,6 +43,11 @@ _MAX_GROWTH = 16
 _LEAST_LIMIT = 1 << 20
 _DEFAULT_LIMIT = 1 << 34
 
+# What xz's strongest setting needs is 65 MiB.
+_MAX_DICTIONARY = 1 << 28
+# Streams one after another in a chunk: writers make one.
+_MAX_STREAMS = 1000
+
 _MAX_WORDS = 200  # letters of what numcodecs said
 
 
@@ -58,7 +63,8 @@ class _Split:
 def open_array(store: Store, path: str, options: Options, refusal: UnsupportedError) -> Array:
     """The array that libvczc refused, with what it lacks from numcodecs; else its refusal."""
     try:
-        stored = _core.Array(store._handle, path, stored_only=True)
+        # Copies: numcodecs looks at them, and a map of a file that is cut would end the process.
+        stored = _core.Array(store._handle, path, stored_only=True, stored_copy=True)
         document = metadata.parse(stored._document, path, "metadata")
     except Error:
         raise refusal from None
@@ -178,6 +184,8 @@ def _separator_of_keys(document: dict[str, Any]) -> str:
     if not isinstance(encoding, dict):
         return standard
     settings = encoding.get("configuration") or {}
+    if not isinstance(settings, dict):
+        return standard
     return str(settings.get("separator", encoding.get("separator", standard)))
 
 
@@ -238,6 +246,8 @@ def _config_of_v3(codec: Any) -> dict[str, Any] | None:
     if not name.startswith(_PREFIX) or name.removeprefix(_PREFIX) in _OBJECT_CODECS:
         return None
     settings = codec.get("configuration") if isinstance(codec, dict) else None
+    if not isinstance(settings, (dict, type(None))):
+        return None
     return {**(settings or {}), "id": name.removeprefix(_PREFIX)}
 
 
@@ -313,12 +323,82 @@ class _Decoder:
         start = _STREAMS.get(codec.codec_id)
         if start is not None:
             return _unpack(start, codec, bytes(data), self._limit)
+        if codec.codec_id in _SIZED:
+            return _by_core(codec.codec_id, bytes(data), self._limit)
+        self._check(_claimed_nbytes(codec, data))
         data = codec.decode(data)
-        nbytes = memoryview(data).nbytes if not isinstance(data, np.ndarray) else data.nbytes
+        self._check(data.nbytes if isinstance(data, np.ndarray) else memoryview(data).nbytes)
+        return data
+
+    def _check(self, nbytes: int) -> None:
         if nbytes > self._limit:
             msg = f"it holds {nbytes} bytes, more than the {self._limit} that are allowed"
             raise ValueError(msg)
-        return data
+
+
+def _claimed_nbytes(codec: Any, data: Any) -> int:
+    """What items of a fixed size become, before they do; 0 of codecs that have none."""
+    ends = (
+        getattr(codec, "decode_dtype", getattr(codec, "dtype", None)),
+        (getattr(codec, "encode_dtype", getattr(codec, "astype", None))),
+    )
+    if None in ends:
+        return 0
+    decoded, encoded = (np.dtype(end).itemsize for end in ends)
+    nbytes = data.nbytes if isinstance(data, np.ndarray) else memoryview(data).nbytes
+    return nbytes // max(1, encoded) * decoded
+
+
+def _sized_blosc(data: bytes) -> int:
+    return int.from_bytes(data[4:8], "little")
+
+
+def _sized_lz4(data: bytes) -> int:
+    return int.from_bytes(data[:4], "little")
+
+
+def _sized_zstd(data: bytes) -> int:
+    """The content size that a frame states (RFC 8878, 3.1.1.1): numcodecs would believe any."""
+    descriptor = data[4]
+    nbytes = (1 if descriptor & 0x20 else 0, 2, 4, 8)[descriptor >> 6]
+    if data[:4] != b"\x28\xb5\x2f\xfd" or nbytes == 0:
+        msg = "it is no frame that states its size"
+        raise ValueError(msg)
+    at = 5 + (not descriptor & 0x20) + (0, 1, 2, 4)[descriptor & 3]
+    return int.from_bytes(data[at : at + nbytes], "little") + (256 if nbytes == 2 else 0)
+
+
+# Compressors that libvczc reads as well: it believes no frame, and these say how much they hold.
+_SIZED: dict[str, Callable[[bytes], int]] = {
+    "blosc": _sized_blosc,
+    "lz4": _sized_lz4,
+    "zstd": _sized_zstd,
+}
+
+
+def _by_core(name: str, data: bytes, limit: int) -> Any:
+    """What is compressed in `data`, as libvczc reads it: as the one chunk of an array of bytes."""
+    if len(data) < 16 - 8 * (name != "blosc"):
+        msg = f"{len(data)} bytes are too few"
+        raise ValueError(msg)
+    nbytes = _SIZED[name](data)
+    if nbytes > limit:
+        msg = f"it holds {nbytes} bytes, more than the {limit} that are allowed"
+        raise ValueError(msg)
+    if nbytes == 0:
+        return b""
+    document = {
+        "zarr_format": 2,
+        "shape": [nbytes],
+        "chunks": [nbytes],
+        "dtype": "|u1",
+        "compressor": {"id": name},
+        "filters": None,
+        "fill_value": 0,
+        "order": "C",
+    }
+    one = {".zarray": json.dumps(document).encode(), "0": data}
+    return Array._on(_callbacks.open_mapping(one, "a chunk"), "", Options()).blocks[0]
 
 
 def _start_bz2(codec: Any) -> Any:
@@ -331,11 +411,48 @@ def _start_bz2(codec: Any) -> Any:
 def _start_lzma(codec: Any) -> Any:
     import lzma
 
-    return lzma.LZMADecompressor(format=codec.format, filters=codec.filters)
+    if codec.format == lzma.FORMAT_RAW:
+        return lzma.LZMADecompressor(format=codec.format, filters=codec.filters)
+    return lzma.LZMADecompressor(format=codec.format, memlimit=_MAX_DICTIONARY)
+
+
+class _Inflater:
+    """zlib's, with the names of the others."""
+
+    def __init__(self, wbits: int) -> None:
+        import zlib
+
+        self._inflater = zlib.decompressobj(wbits)
+
+    def decompress(self, data: bytes, nbytes: int) -> bytes:
+        return self._inflater.decompress(data, nbytes)
+
+    @property
+    def eof(self) -> bool:
+        return self._inflater.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inflater.unused_data
+
+
+def _start_zlib(codec: Any) -> Any:
+    del codec
+    return _Inflater(15)
+
+
+def _start_gzip(codec: Any) -> Any:
+    del codec
+    return _Inflater(31)
 
 
 # A few stored bytes of these may hold very many, and numcodecs unpacks them all.
-_STREAMS: dict[str, Callable[[Any], Any]] = {"bz2": _start_bz2, "lzma": _start_lzma}
+_STREAMS: dict[str, Callable[[Any], Any]] = {
+    "bz2": _start_bz2,
+    "gzip": _start_gzip,
+    "lzma": _start_lzma,
+    "zlib": _start_zlib,
+}
 
 
 def _unpack(start: Callable[[Any], Any], codec: Any, data: bytes, limit: int) -> bytes:
@@ -344,6 +461,9 @@ def _unpack(start: Callable[[Any], Any], codec: Any, data: bytes, limit: int) ->
     parts: list[bytes] = []
     left = limit
     while data or not parts:
+        if len(parts) == _MAX_STREAMS:
+            msg = f"it is in more than {_MAX_STREAMS} streams"
+            raise ValueError(msg)
         stream = start(codec)
         try:
             part = stream.decompress(data, left + 1)

@@ -209,6 +209,7 @@ cdef extern from "vczc.h" nogil:
     enum:
         VCZC_MISSING_IS_ERROR
         VCZC_STORED_ONLY
+        VCZC_STORED_COPY
 
     ctypedef struct vczc_array_info_t:
         int ndim

@@ -36,6 +36,7 @@ _LOCAL_SLACK_NBYTES = (
     64  # by which a local header's extra field may be longer than the central one's
 )
 _ENCRYPTED = 1
+_MAX_INFLATED = 1 << 28  # of an entry: a few bytes may claim to hold very many
 
 
 class Reader(Protocol):
@@ -158,7 +159,11 @@ class _Objects:
 
 def _open_archive(url: str, options: Mapping[str, Any]) -> _Archive | None:
     """The archive that the URL is of; None where no object of that name begins as one does."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as err:
+        msg = f"{url!r} is no URL: {err}"
+        raise StoreError(msg) from err
     folder, _, name = parts.path.rstrip("/").rpartition("/")
     if not name:
         return None
@@ -233,9 +238,13 @@ class _Archive:
         self._lock = threading.Lock()
         try:
             with zipfile.ZipFile(_RangeFile(self._get, self._fetch_size())) as archive:
-                self._entries = {e.filename.replace("\\", "/"): e for e in archive.infolist()}
-        except zipfile.BadZipFile as err:
-            msg = f"{url}: {err}"
+                self._entries = {
+                    entry.filename.replace("\\", "/"): entry
+                    for entry in archive.infolist()
+                    if "\0" not in entry.orig_filename  # zipfile cuts the name there
+                }
+        except (zipfile.BadZipFile, NotImplementedError, ValueError) as err:
+            msg = f"{url}: {str(err) or type(err).__name__}"
             raise StoreError(msg) from err
         self._entries = {
             key: entry
@@ -287,6 +296,9 @@ class _Archive:
         raise UnsupportedError(msg)
 
     def _inflate(self, key: str, entry: zipfile.ZipInfo) -> bytes:
+        if entry.file_size > _MAX_INFLATED:
+            msg = f"{key} is deflated, and with {entry.file_size} bytes too large to be read so"
+            raise UnsupportedError(msg)
         stored = self._read(key, entry, 0, entry.compress_size)
         inflater = zlib.decompressobj(-zlib.MAX_WBITS)
         try:

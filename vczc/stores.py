@@ -22,10 +22,19 @@ def node_path(name: object) -> str:
         msg = f"the name of a group or array is a str, not {type(name).__name__}"
         raise TypeError(msg)
     parts = [part for part in name.split("/") if part]
-    if "." in parts or ".." in parts or "\0" in name:
-        msg = f"{name!r} is no path of a group or array: '.' and '..' lead nowhere"
+    if "." in parts or ".." in parts or "\0" in name or _has_half_pairs(name):
+        msg = f"{name!r} is no path of a group or array"
         raise NodeNotFoundError(msg)
     return "/".join(parts)
+
+
+def _has_half_pairs(name: str) -> bool:
+    """Neither UTF-8 nor bytes that are none have such letters, so that no store has such a name."""
+    try:
+        name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 class Store:

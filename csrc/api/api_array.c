@@ -36,7 +36,7 @@ int vczc_array_open_flags(vczc_array_t **array, vczc_store_t *store, const char 
     if (store == NULL || path == NULL) {
         return vczi_null_argument(store == NULL ? "store" : "path");
     }
-    if ((flags & ~(uint32_t) (VCZC_MISSING_IS_ERROR | VCZC_STORED_ONLY)) != 0) {
+    if ((flags & ~(uint32_t) (VCZC_MISSING_IS_ERROR | VCZC_STORED_ONLY | VCZC_STORED_COPY)) != 0) {
         return vczi_fail(VCZC_ERR_ARGUMENT, "unknown flags 0x%x", (unsigned) flags);
     }
     if (max_chunk_nbytes < 0) {

@@ -64,13 +64,18 @@ static int get_copy(vczi_fetch_t *fetch, uint64_t offset, size_t nbytes, vczi_by
     return ret;
 }
 
+static int place_index(const vczi_fetch_t *fetch, uint64_t *offset) {
+    const int ret = vczi_sharding_place_index(fetch->array->sharding, fetch->shard_nbytes, offset);
+    return ret == 0 ? 0 : vczi_fail_prefix(ret, "%s", vczi_store_location(fetch->array->store));
+}
+
 /* The index alone, pinned: the scratch is left to the chunks. */
 static int get_index(vczi_fetch_t *fetch, vczi_span_t *index) {
     const vczi_sharding_t *sharding = fetch->array->sharding;
     uint64_t offset = 0;
     int ret = vczi_store_size(fetch->array->store, fetch->key, &fetch->shard_nbytes);
     if (ret == 0) {
-        ret = vczi_sharding_place_index(sharding, fetch->shard_nbytes, &offset);
+        ret = place_index(fetch, &offset);
     }
     if (ret == 0) {
         ret = get_copy(fetch, offset, sharding->index_nbytes, &fetch->shard);
@@ -79,12 +84,20 @@ static int get_index(vczi_fetch_t *fetch, vczi_span_t *index) {
     return ret;
 }
 
+/* What the index and the chunks of a shard may take: what is more than that in a shard that was deflated is a lie. */
+static uint64_t max_shard_nbytes(const vczc_array_t *array) {
+    const uint64_t chunk = vczi_chain_max_stored_nbytes(&array->chain), n = (uint64_t) array->sharding->grid.nchunks;
+    const uint64_t limit = UINT64_MAX / 2;
+    return chunk > limit / n ? limit : chunk * n + array->sharding->index_nbytes;
+}
+
 /* All of the shard, of which the index is a part. */
 static int get_all(vczi_fetch_t *fetch, vczi_span_t *index) {
+    const uint64_t most = max_shard_nbytes(fetch->array);
     const vczi_want_t want = {.is_part = fetch->wants_few,
                               .asks_for_parts = true,
-                              .max_nbytes = SHARD_WHOLE_NBYTES,
-                              .too_large = VCZC_ERR_NO_MEMORY};
+                              .max_nbytes = most < SHARD_WHOLE_NBYTES ? most : SHARD_WHOLE_NBYTES,
+                              .too_large = most < SHARD_WHOLE_NBYTES ? VCZC_ERR_CORRUPT : VCZC_ERR_NO_MEMORY};
     vczc_store_t *store = fetch->array->store;
     uint64_t offset = 0;
     int ret = vczi_store_get_wanted(store, fetch->key, &want, fetch->scratch, &fetch->shard);
@@ -92,7 +105,7 @@ static int get_all(vczi_fetch_t *fetch, vczi_span_t *index) {
         return ret;
     }
     fetch->shard_nbytes = fetch->shard.span.nbytes;
-    ret = vczi_sharding_place_index(fetch->array->sharding, fetch->shard_nbytes, &offset);
+    ret = place_index(fetch, &offset);
     if (ret == 0) {
         *index = vczi_span(fetch->shard.span.data + offset, fetch->array->sharding->index_nbytes);
         ret = vczi_pieces_need(fetch->scratch, *index);
@@ -189,7 +202,8 @@ static int fetch_key(vczi_fetch_t *fetch, const int64_t *coords, vczi_fetch_use_
         .is_part = use == VCZI_FETCH_PART,
         .asks_for_parts = use != VCZI_FETCH_BYTES && vczi_chain_asks_for_parts(&array->chain),
         .copies_parts = use != VCZI_FETCH_BYTES && vczi_chain_copies_parts(&array->chain),
-        .max_nbytes = vczi_chain_max_stored_nbytes(&array->chain),
+        /* Without a chain nothing is known of how long a chunk becomes. */
+        .max_nbytes = (array->flags & VCZC_STORED_ONLY) != 0 ? UINT64_MAX : vczi_chain_max_stored_nbytes(&array->chain),
         .too_large = VCZC_ERR_CORRUPT,
     };
     int ret = vczi_array_key(array, coords, fetch->key, sizeof(fetch->key));

@@ -7,6 +7,7 @@
 #include "array_fetch.h"
 #include "ceilings.h"
 #include "checked.h"
+#include "mem.h"
 #include "status.h"
 
 /* A grid of more chunks is not probed chunk by chunk where the store cannot list its keys. */
@@ -134,19 +135,50 @@ int vczi_array_count_stored(const vczc_array_t *array, int64_t *nchunks, int64_t
     return ret;
 }
 
-int vczi_array_stored(const vczc_array_t *array, const int64_t *coords, vczi_bytes_t *bytes) {
+static void free_copy(void *owner, void *pin) {
+    (void) owner;
+    vczi_free(pin);
+}
+
+/* Read, not mapped: a map of a file that is cut meanwhile ends the process of who looks at it. */
+static int copy_stored(const vczc_array_t *array, const int64_t *coords, vczi_bytes_t *bytes) {
     vczi_span_t stored = {NULL, 0};
     vczi_fetch_t fetch;
-    int ret = vczi_array_check_coords(array, coords);
-    if (ret != 0) {
-        return ret;
+    vczi_scratch_t *scratch = vczi_scratch_borrow();
+    if (scratch == NULL) {
+        return VCZC_ERR_NO_MEMORY;
     }
+    vczi_fetch_begin(&fetch, array, 1, scratch);
+    int ret = vczi_fetch_chunk(&fetch, coords, VCZI_FETCH_BYTES, &stored);
+    if (ret == 0) {
+        bytes->pin = vczi_copy_text((const char *) stored.data, stored.nbytes);
+        bytes->release = bytes->pin == NULL ? NULL : free_copy;
+        bytes->span = vczi_span(bytes->pin, stored.nbytes);
+        ret = bytes->pin == NULL ? VCZC_ERR_NO_MEMORY : 0;
+    }
+    vczi_fetch_end(&fetch);
+    vczi_scratch_return(scratch);
+    return ret;
+}
+
+static int view_stored(const vczc_array_t *array, const int64_t *coords, vczi_bytes_t *bytes) {
+    vczi_span_t stored = {NULL, 0};
+    vczi_fetch_t fetch;
     vczi_fetch_begin(&fetch, array, 1, NULL);
-    ret = vczi_fetch_chunk(&fetch, coords, VCZI_FETCH_BYTES, &stored);
+    const int ret = vczi_fetch_chunk(&fetch, coords, VCZI_FETCH_BYTES, &stored);
     if (ret == 0) {
         *bytes = vczi_fetch_take(&fetch, stored);
     }
     vczi_fetch_end(&fetch);
+    return ret;
+}
+
+int vczi_array_stored(const vczc_array_t *array, const int64_t *coords, vczi_bytes_t *bytes) {
+    int ret = vczi_array_check_coords(array, coords);
+    if (ret == 0) {
+        ret = (array->flags & VCZC_STORED_COPY) != 0 ? copy_stored(array, coords, bytes)
+                                                     : view_stored(array, coords, bytes);
+    }
     return ret == VCZC_ERR_MISSING_CHUNK ? VCZC_ERR_NOT_FOUND : ret;
 }
 

@@ -382,7 +382,8 @@ enum {
 /** Flags of vczc_array_open_flags. */
 enum {
     VCZC_MISSING_IS_ERROR = 1, /**< an absent chunk is VCZC_ERR_MISSING_CHUNK instead of the fill value */
-    VCZC_STORED_ONLY = 2       /**< open it whatever its codecs are: stored bytes can be had, nothing is decoded */
+    VCZC_STORED_ONLY = 2,      /**< open it whatever its codecs are: stored bytes can be had, nothing is decoded */
+    VCZC_STORED_COPY = 4 /**< vczc_array_stored gives copies, never views of a map: for who decodes them. @since 0.1 */
 };
 
 /** What an array is. Borrowed from the array; fields may be added at the end. @since 0.1 */
@@ -414,7 +415,7 @@ typedef struct {
  */
 VCZC_API int vczc_array_open(vczc_array_t **array, vczc_store_t *store, const char *path);
 
-/** The same with flags (VCZC_MISSING_IS_ERROR, VCZC_STORED_ONLY) and a ceiling on a decoded chunk in bytes (0: the
+/** The same with flags (VCZC_MISSING_IS_ERROR, VCZC_STORED_…) and a ceiling on a decoded chunk in bytes (0: the
  * default, 16 GiB). A description that claims a larger chunk is VCZC_ERR_METADATA. @since 0.1 */
 VCZC_API int vczc_array_open_flags(vczc_array_t **array, vczc_store_t *store, const char *path, uint32_t flags,
                                    int64_t max_chunk_nbytes);

@@ -54,7 +54,8 @@ static base_t base_of(const vczi_folder_t *folder) {
 
 /* What a failed system call on `name` means: a path whose parts are not there is no error of the store's. */
 static int fail_path(int error, const char *what, base_t base, const char *name) {
-    const int code = error == ENOENT || error == ENOTDIR ? VCZC_ERR_NOT_FOUND : VCZC_ERR_STORE;
+    const bool is_absent = error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG; /* no name is that long */
+    const int code = is_absent ? VCZC_ERR_NOT_FOUND : VCZC_ERR_STORE;
     return vczi_fail_errno(code, error, "cannot %s '%s%s%s'", what, base.path, base.path[0] == '\0' ? "" : "/", name);
 }
 

@@ -23,6 +23,9 @@
 #define MAX_DEFLATE_GROWTH 2
 #define MAX_DEFLATE_MORE_NBYTES ((uint64_t) 64 << 10)
 
+/* For a range of a deflated entry all of it is inflated, each time anew. */
+#define MAX_INFLATED_FOR_RANGE_NBYTES ((uint64_t) 1 << 30)
+
 #define BITS_OF_WORD 64
 
 /* Entries up to this size are read together with their local headers. */
@@ -347,6 +350,11 @@ static int zip_get(void *self, const char *key, uint64_t offset, size_t nbytes, 
     }
     if (ret == 0 && scratch == NULL && entry->method == VCZI_ZIP_STORED && zip->map.map != NULL) {
         ret = view_entry(zip, entry, key, &range, bytes);
+    } else if (ret == 0 && entry->method == VCZI_ZIP_DEFLATED && range.nbytes < entry->raw_nbytes &&
+               entry->raw_nbytes > MAX_INFLATED_FOR_RANGE_NBYTES) {
+        ret = vczi_fail(VCZC_ERR_UNSUPPORTED,
+                        "entry '%s' is deflated, and with %" PRIu64 " bytes too large to be read in parts", key,
+                        entry->raw_nbytes);
     } else if (ret == 0) {
         ret = read_entry(zip, entry, key, &range, scratch, bytes);
     }
