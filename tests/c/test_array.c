@@ -188,31 +188,6 @@ static void test_long_steps(void) {
     vczc_store_close(store);
 }
 
-/* Steps that no axis is as long as: each gives the first item, whatever the codec, from any place of a chunk. */
-static void test_steps_without_end(void) {
-    static const int64_t steps[] = {6, 100, (int64_t) 1 << 31, (int64_t) 1 << 60, INT64_MAX - 1, INT64_MAX};
-    for (int form = 0; form < 8; form++) {
-        const form_t forms = {(form & 1) != 0 ? 'F' : 'C', (form & 2) != 0, (form & 4) != 0, -1};
-        vczc_store_t *store = make_store(forms);
-        vczc_array_t *array = NULL;
-        REQUIRE(CHECK_EQ(vczc_array_open(&array, store, "x"), 0));
-        for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-            for (int64_t first = 0; first < 5; first++) {
-                const int64_t start[2] = {first, 1}, stop[2] = {first + 6, 7}, step[2] = {steps[i], 2};
-                const int64_t strides[2] = {12, 4};
-                const vczc_selection_t selection = {start, stop, step, 1};
-                int32_t out[3] = {0};
-                if (!CHECK_EQ(vczc_array_read_selection(array, &selection, out, strides), 0)) continue;
-                for (int64_t j = 0; j < 3; j++) {
-                    CHECK_EQ(out[j], expected_at(forms, first, 1 + 2 * j));
-                }
-            }
-        }
-        vczc_array_close(array);
-        vczc_store_close(store);
-    }
-}
-
 static void test_info(void) {
     vczc_store_t *store = make_store((form_t){'F', true, false, -1});
     vczc_array_t *array = NULL;
@@ -601,7 +576,6 @@ int main(void) {
     RUN(test_stored_only);
     RUN(test_every_form);
     RUN(test_long_steps);
-    RUN(test_steps_without_end);
     RUN(test_info);
     RUN(test_stored);
     RUN(test_missing_is_error);

@@ -73,8 +73,19 @@ static void check_box(const vczc_array_t *array, const int64_t *start, const int
 static void check_all_boxes(const char *path) {
     static int32_t out[NITEMS];
     static const int64_t boxes[][6] = {
-        {0, ROWS, 0, COLUMNS, 1, 1}, {0, 1, 0, COLUMNS, 1, 1},   {499, 500, 0, COLUMNS, 1, 1}, {123, 140, 7, 8, 1, 1},
-        {0, ROWS, 0, COLUMNS, 3, 7}, {1, ROWS, 100, 101, 50, 1}, {0, 300, 0, COLUMNS, 1, 1},   {250, 251, 3, 150, 1, 2},
+        {0, ROWS, 0, COLUMNS, 1, 1},
+        {0, 1, 0, COLUMNS, 1, 1},
+        {499, 500, 0, COLUMNS, 1, 1},
+        {123, 140, 7, 8, 1, 1},
+        {0, ROWS, 0, COLUMNS, 3, 7},
+        {1, ROWS, 100, 101, 50, 1},
+        {0, 300, 0, COLUMNS, 1, 1},
+        {250, 251, 3, 150, 1, 2},
+        /* Steps that no axis is as long as: each gives the first item. */
+        {7, ROWS, 3, COLUMNS, INT64_MAX, 1},
+        {7, ROWS, 3, COLUMNS, 1, INT64_MAX - 1},
+        {499, ROWS, 0, COLUMNS, (int64_t) 1 << 60, 2},
+        {0, ROWS, 0, COLUMNS, (int64_t) 1 << 31, ROWS},
     };
     const int64_t coords[2] = {0, 0};
     vczc_store_t *store = NULL;
