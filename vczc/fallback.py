@@ -327,7 +327,7 @@ class _Decoder:
             return _by_core(codec.codec_id, bytes(data), self._limit)
         self._check(_claimed_nbytes(codec, data))
         data = codec.decode(data)
-        self._check(data.nbytes if isinstance(data, np.ndarray) else memoryview(data).nbytes)
+        self._check(_nbytes_of(data))
         return data
 
     def _check(self, nbytes: int) -> None:
@@ -336,17 +336,18 @@ class _Decoder:
             raise ValueError(msg)
 
 
+def _nbytes_of(data: Any) -> int:
+    return int(data.nbytes) if isinstance(data, np.ndarray) else memoryview(data).nbytes
+
+
 def _claimed_nbytes(codec: Any, data: Any) -> int:
     """What items of a fixed size become, before they do; 0 of codecs that have none."""
-    ends = (
-        getattr(codec, "decode_dtype", getattr(codec, "dtype", None)),
-        (getattr(codec, "encode_dtype", getattr(codec, "astype", None))),
-    )
-    if None in ends:
+    decoded = getattr(codec, "decode_dtype", getattr(codec, "dtype", None))
+    encoded = getattr(codec, "encode_dtype", getattr(codec, "astype", None))
+    if decoded is None or encoded is None:
         return 0
-    decoded, encoded = (np.dtype(end).itemsize for end in ends)
-    nbytes = data.nbytes if isinstance(data, np.ndarray) else memoryview(data).nbytes
-    return nbytes // max(1, encoded) * decoded
+    nitems = _nbytes_of(data) // max(1, int(np.dtype(encoded).itemsize))
+    return nitems * int(np.dtype(decoded).itemsize)
 
 
 def _sized_blosc(data: bytes) -> int:

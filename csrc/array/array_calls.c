@@ -152,8 +152,8 @@ static void add_column(group_t *group, int64_t column) {
 static void group_all(read_t *read) {
     const vczi_grid_t *grid = &read->array->doc->grid;
     for (int64_t c = 0; c < grid->counts[1]; c++) {
-        const int64_t low = c * grid->chunks[1], left = grid->shape[1] - low;
-        const int64_t count = left < grid->chunks[1] ? left : grid->chunks[1];
+        const int64_t low = c * grid->chunks[1];
+        const int64_t count = vczi_grid_cut(grid, 1, c, 0, grid->shape[1], 1).count;
         const group_t group = {low, count, low, low + count, c, true};
         read->groups[read->ngroups++] = group;
     }

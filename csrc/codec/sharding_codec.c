@@ -10,6 +10,7 @@
 #include "checked.h"
 #include "mem.h"
 #include "status.h"
+#include "swap.h"
 #include "unvlen.h"
 
 /* Offset and length of a chunk that is not there. */
@@ -131,11 +132,7 @@ static uint64_t load_number(const vczi_sharding_t *self, const uint8_t *at) {
     uint64_t number;
     memcpy(&number, at, sizeof(number));
     if (self->index.must_swap) {
-        uint64_t swapped = 0;
-        for (int i = 0; i < NUMBER_NBYTES; i++) {
-            swapped = swapped << 8 | (number >> (8 * i) & 0xff);
-        }
-        return swapped;
+        vczi_swap(&number, 1, sizeof(number));
     }
     return number;
 }
