@@ -38,6 +38,7 @@ DIRECTIVES = {
     "cdivision_warnings": DEBUG,
     "embedsignature": False,
     "binding": True,
+    "freethreading_compatible": True,
 }
 
 NUMPY_DEFINES = [

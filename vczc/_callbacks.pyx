@@ -7,12 +7,14 @@ Only KeyError means "not there"; what else the mapping raises becomes the cause 
 
 A mapping may hold the group that it is the store of. So that the garbage collector sees that
 cycle, libvczc holds no reference: those who hold one of its handles hold the mapping too, in a
-`_Source`, and libvczc has a link that says whether it is still there.
+`_Source`, and libvczc holds a link that says whether it is still there.
 """
 
+cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport SIZE_MAX, uint64_t
 from libc.string cimport memset
 
@@ -30,30 +32,27 @@ from vczc.libvczc cimport (
 from vczc.errors import UndecodableError, UnsupportedError, remember_cause
 
 
-ctypedef struct link_t:
-    PyObject *source  # a _Source, not held; NULL when it is gone
-    int nholders  # of the link: the source, and libvczc's store
+@cython.final
+cdef class _Link:
+    """What libvczc holds, one reference for each store, and the source another."""
+    cdef PyObject *source  # a _Source, not held; NULL when it is gone
 
 
-cdef void let_go(link_t *link) noexcept:
-    link.nholders -= 1
-    if link.nholders == 0:
-        PyMem_Free(link)
-
-
+@cython.final
 cdef class _Source:
     """A mapping as long as it is needed. The collector may take it away before the rest."""
     cdef object mapping
-    cdef link_t *link
+    cdef PyObject *link  # a _Link, held; out of sight of the collector, which would clear it
 
     def __dealloc__(self):
+        # No thread is in a callback now: it would have come by a handle that holds this.
         if self.link != NULL:
-            self.link.source = NULL
-            let_go(self.link)
+            (<_Link> self.link).source = NULL
+            Py_DECREF(<_Link> self.link)
 
 
 cdef object mapping_of(void *user):
-    cdef link_t *link = <link_t *> user
+    cdef _Link link = <_Link> user
     mapping = None if link.source == NULL else (<_Source> link.source).mapping
     if mapping is None:
         raise ReferenceError("the mapping is gone: it was collected together with its arrays")
@@ -62,21 +61,20 @@ cdef object mapping_of(void *user):
 
 cdef Store open_source(mapping, str name, vczc_callbacks_t *callbacks):
     cdef _Source source = _Source.__new__(_Source)
-    cdef link_t *link = <link_t *> PyMem_Malloc(sizeof(link_t))
+    cdef _Link link = _Link.__new__(_Link)
     cdef Store store
-    if link == NULL:
-        raise MemoryError
     link.source = <PyObject *> source
-    link.nholders = 2
-    source.link = link
+    Py_INCREF(link)
+    source.link = <PyObject *> link
     source.mapping = mapping
     callbacks.struct_nbytes = sizeof(vczc_callbacks_t)
     callbacks.release = release
     callbacks.close = close
+    Py_INCREF(link)
     try:
         store = open_callbacks(callbacks, <void *> link, source, name.encode("utf-8", "replace"))
     except BaseException:
-        let_go(link)  # where it fails, `close` is not called
+        Py_DECREF(link)  # where it fails, `close` is not called
         raise
     return store
 
@@ -235,7 +233,7 @@ cdef int list_keys(
 
 
 cdef void close(void *user) noexcept with gil:
-    let_go(<link_t *> user)
+    Py_DECREF(<_Link> user)
 
 
 cdef int failed(object error) noexcept:

@@ -4,32 +4,49 @@
 
 
 cdef class Store:
-    """A store of libvczc. It is closed after the calls that other threads are in."""
+    """A store of libvczc. It is closed after the calls that other threads are in.
+
+    `nusers`, `is_closed` and `handle` change in critical sections, as there may be no GIL. Between
+    `enter` and `leave` the handle and `source` stay as they are.
+    """
 
     def __dealloc__(self):
         vczc_store_close(self.handle)
 
     cdef vczc_store_t *enter(self) except NULL:
-        if self.is_closed or self.handle == NULL:
+        cdef vczc_store_t *handle = NULL
+        with cython.critical_section(self):
+            if not self.is_closed and self.handle != NULL:
+                self.nusers += 1
+                handle = self.handle
+        if handle == NULL:
             raise errors.StoreError("the store is closed")
-        self.nusers += 1
-        return self.handle
+        return handle
 
     cdef void leave(self) noexcept:
-        self.nusers -= 1
-        if self.is_closed and self.nusers == 0:
-            vczc_store_close(self.handle)
-            self.handle = NULL
-            self.source = None
+        cdef vczc_store_t *last = NULL
+        source = None
+        with cython.critical_section(self):
+            self.nusers -= 1
+            if self.is_closed and self.nusers == 0:
+                last = self.handle
+                self.handle = NULL
+                source = self.source
+                self.source = None
+        vczc_store_close(last)  # which may run code of the caller's, as the end of `source` may
 
     def close(self):
-        self.nusers += 1
-        self.is_closed = True
+        with cython.critical_section(self):
+            self.nusers += 1
+            self.is_closed = True
         self.leave()
 
     @property
     def closed(self):
-        return self.is_closed
+        cdef bint is_closed
+        with cython.critical_section(self):
+            is_closed = self.is_closed
+        return is_closed
 
     @property
     def kind(self):

@@ -18,4 +18,5 @@ module = Extension(
     extra_compile_args=OPENMP,
     extra_link_args=OPENMP if sys.platform == "linux" else [],
 )
-setup(ext_modules=cythonize(module, language_level=3), py_modules=[])
+directives = {"language_level": 3, "freethreading_compatible": True}
+setup(ext_modules=cythonize(module, compiler_directives=directives), py_modules=[])

@@ -14,7 +14,7 @@ import os
 import numpy as np
 
 
-def count(Array array, int nthreads=0):
+def count(Array array not None, int nthreads=0):
     """How many items of an int8 array of variants, samples and ploidy are above 0."""
     if array.ndim != 3 or array.dtype != np.int8:
         raise TypeError("not an int8 array of variants, samples and ploidy")
