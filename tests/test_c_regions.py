@@ -130,7 +130,7 @@ def test_the_same_rows(library, tmp_path, form, nrows, is_sorted):
     assert library.vczc_regions_open(byref(regions), store, b"") == 0, library.vczc_error_detail()
     library.vczc_store_close(store)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(text=TEXT, overlap=st.sampled_from(["record", "pos"]))
     def check(text, overlap):
         got = rows_by_c(library, regions, text, overlap)

@@ -243,7 +243,7 @@ def regions(draw):
     return draw(st.sampled_from(NAMES)) + span
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     records=st.lists(RECORDS, max_size=40),
     chosen=st.lists(regions(), max_size=5),

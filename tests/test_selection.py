@@ -2,6 +2,8 @@
 # Copyright (c) The vczc developers
 """Selections of items: basic, orthogonal, into the caller's memory, row by row."""
 
+import json
+
 import numpy as np
 import pytest
 import stores
@@ -353,7 +355,7 @@ def places(n):
     return basic, basic | st.lists(index, max_size=2 * n) | mask
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_only_chunks_that_hold_the_answer_are_read_and_once(counting, data):
     array = vczc.open(counting)["x"]
@@ -388,9 +390,17 @@ def test_empty_arrays(tmp_path, shape, chunks, zarr_format):
     how = {"attributes": {"_ARRAY_DIMENSIONS": dims}} if zarr_format == 2 else {}
     how |= {"dimension_names": dims} if zarr_format == 3 else {}
     zeros = np.zeros(shape, "i4")
-    expected = stores.write(tmp_path / "d", "x", zeros, chunks, zarr_format=zarr_format, **how)
+    threes = tuple(3 for _ in shape)
+    stores.write(tmp_path / "d", "x", zeros, threes, zarr_format=zarr_format, **how)
+    if chunks != threes:  # as zarr-python 3.1 writes it, and later ones do not
+        path = tmp_path / "d/x" / (".zarray" if zarr_format == 2 else "zarr.json")
+        document = json.loads(path.read_text())
+        grid = document if zarr_format == 2 else document["chunk_grid"]["configuration"]
+        grid["chunks" if zarr_format == 2 else "chunk_shape"] = list(chunks)
+        path.write_text(json.dumps(document))
     array = vczc.open(tmp_path / "d")["x"]
-    assert (array.chunks, array.cdata_shape) == (expected.chunks, expected.cdata_shape)
+    grid = tuple(0 if n == 0 else -(-n // c) for n, c in zip(shape, chunks, strict=True))
+    assert (array.chunks, array.cdata_shape) == (chunks, grid)
     assert (array.chunk_size, array.nchunks) == (tuple(map(min, chunks, shape)), 0)
     assert array.blocks[...].shape == shape
     assert sum(len(p.index) for p in vczc.stream(vczc.open(tmp_path / "d"), "x")) == shape[0]

@@ -520,7 +520,7 @@ print("done")
 # ---- Anything
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.data(),
     st.sampled_from([1, 2, 4]),

@@ -38,7 +38,7 @@ def test_length_is_the_number_of_parts(store):
             assert len(stream) == len(list(stream)) == len(stream)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.integers(0, 200), unique=True).map(sorted), st.integers(1, 50))
 def test_length_of_any_rows(rows, length):
     from vczc import parts

@@ -188,12 +188,8 @@ def test_a_mapping_that_calls_back():
     assert len(seen) > 1
 
 
-def test_the_gil_is_free_meanwhile():
-    """A thread that gives the GIL back at once gets on while a block is decoded."""
-    codec = numcodecs.Zlib(1)
-    whole = np.random.default_rng(1).integers(0, 4, (1, 4_000_000)).astype("u1")
-    array = vczc.open(content_of(whole, 1, codec))["x"]
-    out = np.empty(whole.shape, "u1")
+def turns_during(call, ncalls=5):
+    """How often a thread that gives the GIL back at once got on during each of `ncalls` calls."""
     count, stop = 0, threading.Event()
 
     def run():
@@ -207,16 +203,24 @@ def test_the_gil_is_free_meanwhile():
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        gains = []
-        for _ in range(5):
+        turns = []
+        for _ in range(ncalls):
             before = count
-            array.blocks.read((0, 0), out=out)
-            gains.append(count - before)
+            call()
+            turns.append(count - before)
     finally:
         stop.set()
         sys.setswitchinterval(interval)
         thread.join()
-    assert max(gains) > 0
+    return turns
+
+
+def test_the_gil_is_free_meanwhile():
+    codec = numcodecs.Zlib(1)
+    whole = np.random.default_rng(1).integers(0, 4, (1, 4_000_000)).astype("u1")
+    array = vczc.open(content_of(whole, 1, codec))["x"]
+    out = np.empty(whole.shape, "u1")
+    assert max(turns_during(lambda: array.blocks.read((0, 0), out=out))) > 0
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 64])
