@@ -337,6 +337,7 @@ static int read_groups(const read_t *read, const vczi_calls_sink_t *sink, int64_
     vczi_fetch_begin(&fetch, read->array, read->ngroups, scratch);
     for (int64_t g = 0; g < read->ngroups && ret == 0; g++)
         ret = read_blocks(read, sink, &read->groups[g], first, end, &fetch);
+    if (ret == 0) ret = vczi_fetch_check(&fetch);
     vczi_fetch_end(&fetch);
     vczi_scratch_return(scratch);
     return ret;

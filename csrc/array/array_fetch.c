@@ -6,8 +6,10 @@
 
 #include <string.h>
 
+#include "atomic.h"
 #include "mem.h"
 #include "pieces.h"
+#include "pool.h"
 #include "status.h"
 
 /* Who asks for fewer of a shard's chunks than this part reads little at once. */
@@ -24,6 +26,7 @@ void vczi_fetch_begin(vczi_fetch_t *fetch, const vczc_array_t *array, int64_t nc
     fetch->bytes = (vczi_bytes_t){0};
     fetch->shard = (vczi_bytes_t){0};
     fetch->has_shard = false;
+    fetch->has_absent = false;
     fetch->is_too_large = false;
 }
 
@@ -31,6 +34,10 @@ void vczi_fetch_end(vczi_fetch_t *fetch) {
     vczi_bytes_release(&fetch->bytes);
     vczi_bytes_release(&fetch->shard);
     fetch->has_shard = false;
+}
+
+int vczi_fetch_check(const vczi_fetch_t *fetch) {
+    return fetch->has_absent ? vczi_array_check_there(fetch->array) : 0;
 }
 
 /* ---- Shards ---- */
@@ -225,29 +232,54 @@ int vczi_fetch_chunk(vczi_fetch_t *fetch, const int64_t *coords, vczi_fetch_use_
     int ret =
         array->sharding == NULL ? fetch_key(fetch, coords, use, stored) : fetch_from_shard(fetch, coords, use, stored);
     if (ret == VCZC_ERR_NOT_FOUND) {
+        fetch->has_absent = true;
         if (!(array->flags & VCZC_MISSING_IS_ERROR)) {
             return ret;
         }
-        ret = vczi_fail(VCZC_ERR_MISSING_CHUNK, "%s: the chunk is not stored", vczi_store_location(array->store));
+        ret = vczi_array_check_there(array);
+        if (ret == 0) {
+            ret = vczi_fail(VCZC_ERR_MISSING_CHUNK, "%s: the chunk is not stored", vczi_store_location(array->store));
+        }
     }
     return ret == 0 ? 0 : vczi_fail_where(ret, array->path, fetch->key, coords, array->doc->grid.ndim);
 }
 
-int vczi_fetch_run(const vczi_plan_t *plan, int64_t number, vczi_fetching_job_fn function, void *user) {
-    const vczi_run_t run = vczi_plan_run(plan, number);
+/* ---- Plans ---- */
+
+/* What the runs of a plan share. */
+typedef struct {
+    const vczi_plan_t *plan;
+    vczi_fetching_job_fn function;
+    void *user;
+    vczi_atomic_t nabsent; /* runs with a chunk that was not there */
+} fetching_t;
+
+static int fetch_run(void *user, int64_t number) {
+    fetching_t *fetching = user;
+    const vczi_run_t run = vczi_plan_run(fetching->plan, number);
     vczi_fetch_t fetch;
     int ret = 0;
     vczi_scratch_t *scratch = vczi_scratch_borrow();
     if (scratch == NULL) {
         return VCZC_ERR_NO_MEMORY;
     }
-    vczi_fetch_begin(&fetch, plan->array, run.end - run.first, scratch);
+    vczi_fetch_begin(&fetch, fetching->plan->array, run.end - run.first, scratch);
     for (int64_t job = run.first; job < run.end && ret == 0; job++) {
-        ret = function(user, job, &fetch);
+        ret = fetching->function(fetching->user, job, &fetch);
     }
     vczi_fetch_end(&fetch);
     vczi_scratch_return(scratch);
+    if (fetch.has_absent) {
+        (void) vczi_atomic_add(&fetching->nabsent, 1);
+    }
     return ret;
+}
+
+int vczi_fetch_plan(vczi_plan_t *plan, int nthreads, vczi_fetching_job_fn function, void *user) {
+    fetching_t fetching = {.plan = plan, .function = function, .user = user};
+    const int ret = vczi_pool_run(vczi_plan_runs(plan, nthreads), nthreads, fetch_run, &fetching);
+    const bool has_absent = vczi_atomic_load(&fetching.nabsent) != 0;
+    return ret == 0 && has_absent ? vczi_array_check_there(plan->array) : ret;
 }
 
 vczi_bytes_t vczi_fetch_take(vczi_fetch_t *fetch, vczi_span_t stored) {

@@ -19,6 +19,7 @@ typedef struct {
     const vczc_array_t *array;
     vczi_scratch_t *scratch;       /* NULL: what is given lives as long as it is pinned */
     bool wants_few;                /* of the chunks in a shard */
+    bool has_absent;               /* one that was asked for was not there */
     char key[VCZI_MAX_KEY_NBYTES]; /* of the chunk, or of its shard, that was asked for last; "" at first */
     vczi_bytes_t bytes;            /* of that chunk; unused where the whole shard is held */
     /* Of the shard that is held: */
@@ -35,15 +36,19 @@ typedef struct {
 void vczi_fetch_begin(vczi_fetch_t *fetch, const vczc_array_t *array, int64_t nchunks, vczi_scratch_t *scratch);
 void vczi_fetch_end(vczi_fetch_t *fetch);
 
+/* When all was asked for: VCZC_ERR_STORE where chunks were not there because the array itself went away. */
+int vczi_fetch_check(const vczi_fetch_t *fetch);
+
 /* The stored bytes of the chunk at `coords`, valid until the next is asked for (and, of a scratch, until its FILE or
  * INFLATE buffer is used). VCZC_ERR_NOT_FOUND where it is absent (VCZC_ERR_MISSING_CHUNK where that is an error).
  * Other failures are told with their place. */
 int vczi_fetch_chunk(vczi_fetch_t *fetch, const int64_t *coords, vczi_fetch_use_t use, vczi_span_t *stored);
 
-/* Do the jobs of run `number` of a plan, one after another for the sake of the shard that they may have in common, with
- * what fetches their chunks. The first failure ends it and is returned. */
+/* Do the jobs of a plan in `nthreads`, those of one run one after another for the sake of the shard that they may have
+ * in common, with what fetches their chunks. The first failure ends it and is returned. One look at the end says
+ * whether the chunks that were not there are absent. */
 typedef int (*vczi_fetching_job_fn)(void *user, int64_t job, vczi_fetch_t *fetch);
-int vczi_fetch_run(const vczi_plan_t *plan, int64_t number, vczi_fetching_job_fn function, void *user);
+int vczi_fetch_plan(vczi_plan_t *plan, int nthreads, vczi_fetching_job_fn function, void *user);
 
 /* Hand over the pin of what was given last. */
 vczi_bytes_t vczi_fetch_take(vczi_fetch_t *fetch, vczi_span_t stored);

@@ -3,6 +3,7 @@
 #include "array_open.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ceilings.h"
@@ -138,6 +139,13 @@ int vczi_array_key(const vczc_array_t *array, const int64_t *coords, char *key, 
         return vczi_fail(VCZC_ERR_STORE, "the key of the chunk is longer than %zu bytes", key_nbytes - 1);
     }
     return 0;
+}
+
+int vczi_array_check_there(const vczc_array_t *array) {
+    char key[VCZI_MAX_KEY_NBYTES];
+    const char *between = array->path_nbytes == 0 ? "" : "/";
+    const int n = snprintf(key, sizeof(key), "%s%s%s", array->path, between, array->doc->name);
+    return n > 0 && (size_t) n < sizeof(key) ? vczi_store_check_there(array->store, key) : 0;
 }
 
 int vczi_array_check_decodes(const vczc_array_t *array) {

@@ -32,6 +32,9 @@ void vczi_array_close(vczc_array_t *array);
 /* Write the key of the chunk, or of the shard that holds it. VCZC_ERR_STORE where it is too long for any store. */
 int vczi_array_key(const vczc_array_t *array, const int64_t *coords, char *key, size_t key_nbytes);
 
+/* Chunks were not there: are they absent? VCZC_ERR_STORE where the array itself is gone, or its store. */
+int vczi_array_check_there(const vczc_array_t *array);
+
 /* A failure to decode what is stored of a chunk: add the store, and where the chunk is. Returns `code`. */
 int vczi_array_fail_chunk(const vczc_array_t *array, int code, const char *key, const int64_t *coords);
 

@@ -91,16 +91,11 @@ static int read_job(void *user, int64_t number, vczi_fetch_t *fetch) {
     return read_chunk(fetch, job.coords, &job.request, read->out + job.place);
 }
 
-static int read_run(void *user, int64_t number) {
-    const read_t *read = user;
-    return vczi_fetch_run(read->plan, number, read_job, user);
-}
-
 static int read_plan(vczi_plan_t *plan, int nthreads, void *out) {
     read_t read = {plan, out};
     nthreads = nthreads > 0 ? nthreads : vczi_pool_threads();
     vczi_plan_split(plan, nthreads);
-    return vczi_pool_run(vczi_plan_runs(plan, nthreads), nthreads, read_run, &read);
+    return vczi_fetch_plan(plan, nthreads, read_job, &read);
 }
 
 int vczi_array_read(const vczc_array_t *array, const vczc_selection_t *selection, void *out,
@@ -142,7 +137,7 @@ int vczi_array_read_block(const vczc_array_t *array, const int64_t *coords, void
     }
     if ((int64_t) nbytes < ALONE_NBYTES) {
         read_t read = {&plan, out};
-        return read_run(&read, 0);
+        return vczi_fetch_plan(&plan, 1, read_job, &read);
     }
     return read_plan(&plan, 0, out);
 }

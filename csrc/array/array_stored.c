@@ -126,6 +126,9 @@ int vczi_array_count_stored(const vczc_array_t *array, int64_t *nchunks, int64_t
     if (ret == VCZC_ERR_UNSUPPORTED && !vczi_store_prefers_consolidated(array->store)) { /* requests are not dear */
         ret = count_probed(&count);
     }
+    if (ret == 0) {
+        ret = vczi_array_check_there(array); /* chunks that went with the array were not left out */
+    }
     if (ret == 0 && nchunks != NULL && !vczi_mul_i64(count.nchunks, chunks_per_key(array), nchunks)) {
         *nchunks = INT64_MAX;
     }
@@ -138,6 +141,12 @@ int vczi_array_count_stored(const vczc_array_t *array, int64_t *nchunks, int64_t
 static void free_copy(void *owner, void *pin) {
     (void) owner;
     vczi_free(pin);
+}
+
+/* What asking for the one chunk came to: one that went with its array is not absent. */
+static int check_absent(const vczi_fetch_t *fetch, int ret) {
+    const int gone = ret == VCZC_ERR_NOT_FOUND ? vczi_fetch_check(fetch) : 0;
+    return gone != 0 ? gone : ret;
 }
 
 /* Read, not mapped: a map of a file that is cut meanwhile ends the process of who looks at it. */
@@ -156,6 +165,7 @@ static int copy_stored(const vczc_array_t *array, const int64_t *coords, vczi_by
         bytes->span = vczi_span(bytes->pin, stored.nbytes);
         ret = bytes->pin == NULL ? VCZC_ERR_NO_MEMORY : 0;
     }
+    ret = check_absent(&fetch, ret);
     vczi_fetch_end(&fetch);
     vczi_scratch_return(scratch);
     return ret;
@@ -165,10 +175,11 @@ static int view_stored(const vczc_array_t *array, const int64_t *coords, vczi_by
     vczi_span_t stored = {NULL, 0};
     vczi_fetch_t fetch;
     vczi_fetch_begin(&fetch, array, 1, NULL);
-    const int ret = vczi_fetch_chunk(&fetch, coords, VCZI_FETCH_BYTES, &stored);
+    int ret = vczi_fetch_chunk(&fetch, coords, VCZI_FETCH_BYTES, &stored);
     if (ret == 0) {
         *bytes = vczi_fetch_take(&fetch, stored);
     }
+    ret = check_absent(&fetch, ret);
     vczi_fetch_end(&fetch);
     return ret;
 }

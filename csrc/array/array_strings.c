@@ -161,7 +161,7 @@ static int decode_texts(read_t *read, const vczi_job_t *job, vczi_span_t stored,
     return ret;
 }
 
-/* Of one job: decode its chunk, leave lengths and a piece. */
+/* First pass, of one job: decode its chunk, leave lengths and a piece. */
 static int decode_job(void *user, int64_t number, vczi_fetch_t *fetch) {
     read_t *read = user;
     const vczc_array_t *array = read->plan->array;
@@ -182,12 +182,6 @@ static int decode_job(void *user, int64_t number, vczi_fetch_t *fetch) {
         }
     }
     return ret;
-}
-
-/* First pass. */
-static int decode_run(void *user, int64_t number) {
-    const read_t *read = user;
-    return vczi_fetch_run(read->plan, number, decode_job, user);
 }
 
 /* Second pass: the packed items to where the offsets say. `lengths` are offsets by now. */
@@ -256,7 +250,6 @@ static int read_plan(vczi_plan_t *plan, int nthreads, vczc_strings_t *strings) {
     size_t nitems = 0, njobs = 0;
     int ret = 0;
     nthreads = nthreads > 0 ? nthreads : vczi_pool_threads();
-    const int64_t nruns = vczi_plan_runs(plan, nthreads);
     memset(strings, 0, sizeof(*strings));
     if (!vczi_i64_to_size(plan->nitems, &nitems) || !vczi_add_size(nitems, 1, &nitems) ||
         !vczi_i64_to_size(plan->njobs, &njobs)) {
@@ -270,7 +263,7 @@ static int read_plan(vczi_plan_t *plan, int nthreads, vczc_strings_t *strings) {
         ret = VCZC_ERR_NO_MEMORY;
         goto out;
     }
-    ret = vczi_pool_run(nruns, nthreads, decode_run, &read);
+    ret = vczi_fetch_plan(plan, nthreads, decode_job, &read);
     if (ret == 0 && read.is_packed) {
         keep_offsets(&read, strings);
     } else if (ret == 0) {

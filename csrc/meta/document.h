@@ -26,6 +26,7 @@ typedef struct {
 typedef struct {
     int kind; /* VCZC_NODE_… */
     int zarr_format;
+    const char *name; /* of the document itself: zarr.json, .zarray or .zgroup */
     /* Of arrays: */
     vczi_dtype_t dtype;
     bool big_endian;

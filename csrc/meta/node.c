@@ -221,6 +221,8 @@ static int find(vczc_store_t *store, const char *path, documents_t *documents) {
         ret = find_in_store(store, path, documents);
     }
     if (ret == 0 && documents->text == NULL) {
+        ret = vczi_store_check_there(store, NULL);
+        if (ret != 0) return ret;
         return path[0] == '\0'
                    ? vczi_fail(VCZC_ERR_NO_NODE, "no Zarr group or array at the top of %s", vczi_store_location(store))
                    : vczi_fail(VCZC_ERR_NO_NODE, "no group or array '%s' in %s", path, vczi_store_location(store));
@@ -308,6 +310,7 @@ static int node_fill(vczc_node_t *self, vczc_store_t *store, documents_t *docume
     self->text = documents->text;
     documents->text = NULL;
     self->store = vczi_store_retain(store);
+    self->document.name = documents->name;
     self->info.kind = self->document.kind;
     self->info.zarr_format = self->document.zarr_format;
     self->info.path = self->path;
@@ -339,9 +342,8 @@ static char *normalise(const char *path, vczc_store_t *store, int *ret) {
 }
 
 int vczi_node_open(vczc_node_t **node, vczc_store_t *store, const char *path) {
-    documents_t documents;
+    documents_t documents = {0};
     int ret = 0;
-    memset(&documents, 0, sizeof(documents));
     *node = NULL;
     vczc_node_t *self = vczi_alloc_zeroed(1, sizeof(*self));
     if (self == NULL) {

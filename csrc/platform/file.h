@@ -64,6 +64,10 @@ void vczi_map_will_need(const vczi_map_t *map, size_t offset, size_t nbytes);
 int vczi_folder_open(vczi_folder_t *folder, const char *path);
 void vczi_folder_close(vczi_folder_t *folder);
 
+/* VCZC_ERR_STORE where the folder was removed since it was opened: all that is asked of it is "not there" then. One
+ * that was moved is still good (not so on Windows). One system call. */
+int vczi_folder_check(const vczi_folder_t *folder);
+
 /* As vczi_file_open, of `name` (parts separated by "/") relative to the folder. A part of the path that is no folder
  * means that the file is not there. */
 int vczi_folder_open_file(const vczi_folder_t *folder, const char *name, vczi_file_t *file);

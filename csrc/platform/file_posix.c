@@ -316,6 +316,17 @@ void vczi_folder_close(vczi_folder_t *folder) {
     *folder = closed;
 }
 
+/* A folder that was removed has no name left, and on some systems not even the name "." in it. */
+int vczi_folder_check(const vczi_folder_t *folder) {
+    const base_t base = base_of(folder);
+    struct stat status;
+    const int error = fstatat(base.descriptor, ".", &status, 0) == 0 ? 0 : errno;
+    if (error == ENOENT || (error == 0 && status.st_nlink == 0)) {
+        return vczi_fail(VCZC_ERR_STORE, "the folder was removed while it was open");
+    }
+    return error == 0 ? 0 : vczi_fail_errno(VCZC_ERR_STORE, error, "cannot look at '%s'", base.path);
+}
+
 /* openat takes an absolute name as it is, and "" is no name: neither is in the folder. */
 static int check_name(base_t base, const char *name) {
     if (name[0] == '/' || name[0] == '\0') {

@@ -359,6 +359,15 @@ void vczi_folder_close(vczi_folder_t *folder) {
     *folder = closed;
 }
 
+int vczi_folder_check(const vczi_folder_t *folder) {
+    int kind = VCZI_PATH_ABSENT;
+    const int ret = vczi_path_kind(folder->path, &kind);
+    if (ret == 0 && kind != VCZI_PATH_FOLDER) {
+        return vczi_fail(VCZC_ERR_STORE, "the folder was removed or moved while it was open");
+    }
+    return ret;
+}
+
 /* `folder/name`. Characters that would lead out of the folder, or to a stream of a file, are in no name here. */
 static int join_path(const vczi_folder_t *folder, const char *name, char **joined) {
     const size_t folder_nbytes = strlen(folder->path);

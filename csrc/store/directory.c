@@ -133,6 +133,20 @@ static int directory_size(void *self, const char *key, uint64_t *nbytes) {
     return vczi_folder_file_size(&directory->folder, key, nbytes);
 }
 
+static int directory_check_there(void *self, const char *key) {
+    const directory_t *directory = self;
+    uint64_t nbytes = 0;
+    int ret = key == NULL ? VCZC_ERR_NOT_FOUND : vczi_folder_file_size(&directory->folder, key, &nbytes);
+    if (ret != VCZC_ERR_NOT_FOUND) {
+        return ret;
+    }
+    ret = vczi_folder_check(&directory->folder);
+    if (ret == 0 && key != NULL) {
+        return vczi_fail(VCZC_ERR_STORE, "'%s' was removed while the store was open", key);
+    }
+    return ret;
+}
+
 /* How many links lead to a folder of a listing, as a character: more than two are as two. */
 #define LINKS_NONE '0'
 #define LINKS_TWO '2'
@@ -230,13 +244,7 @@ static int list_entry(void *user, const char *name, int kind) {
 /* The entries of one folder; one that went away while the listing ran holds none. */
 static int list_one(const directory_t *directory, const char *folder, vczi_entry_fn tell, void *user) {
     const int ret = vczi_folder_list(&directory->folder, folder, tell, user);
-    if (ret != VCZC_ERR_NOT_FOUND) {
-        return ret;
-    }
-    if (folder[0] == '\0') {
-        return vczi_fail(VCZC_ERR_STORE, "the folder was removed while it was open");
-    }
-    return 0;
+    return ret == VCZC_ERR_NOT_FOUND ? 0 : ret;
 }
 
 /* The folder that was found last comes first: what waits is then small. Loops of links are none of the listing's: the
@@ -257,7 +265,7 @@ static int directory_list(void *self, const char *prefix, vczc_list_fn tell, voi
     }
     vczi_free(listing->pending);
     vczi_free(listing);
-    return ret;
+    return ret == 0 ? directory_check_there(self, NULL) : ret;
 }
 
 typedef struct {
@@ -272,7 +280,8 @@ static int list_name(void *user, const char *name, int kind) {
 
 static int directory_list_folder(void *self, const char *folder, vczc_list_fn tell, void *user) {
     folder_listing_t listing = {tell, user};
-    return list_one(self, folder, list_name, &listing);
+    const int ret = list_one(self, folder, list_name, &listing);
+    return ret == 0 ? directory_check_there(self, NULL) : ret;
 }
 
 static void directory_will_need(void *self, const char *key) {
@@ -297,6 +306,7 @@ const vczi_store_ops_t vczi_directory_ops = {
     .list = directory_list,
     .list_folder = directory_list_folder,
     .will_need = directory_will_need,
+    .check_there = directory_check_there,
     .close = directory_close,
 };
 

@@ -128,6 +128,15 @@ int vczi_store_check(vczc_store_t *store) {
     return ret == 0 ? 0 : fail_at(store, ret);
 }
 
+int vczi_store_check_there(vczc_store_t *store, const char *key) {
+    full_key_t full = {NULL, {0}};
+    if (store->ops->check_there == NULL || (key != NULL && !compose(store, key, &full))) {
+        return 0;
+    }
+    const int ret = store->ops->check_there(store->self, full.text);
+    return ret == 0 ? 0 : fail_at(store, ret);
+}
+
 void vczi_store_will_need(vczc_store_t *store, const char *key) {
     full_key_t full;
     if (store->ops->will_need != NULL && vczi_key_is_safe(key) && compose(store, key, &full)) {

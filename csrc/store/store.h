@@ -54,6 +54,9 @@ typedef struct {
     /* VCZC_ERR_STORE where the store is no longer the one that was opened; NULL where each key is found out by itself.
      */
     int (*check)(void *self);
+    /* VCZC_ERR_STORE where the store is gone, or `key` (NULL: none), which was there when the store was opened. NULL
+     * where `check` or the keys themselves tell. */
+    int (*check_there)(void *self, const char *key);
     void (*close)(void *self);
 } vczi_store_ops_t;
 
@@ -84,6 +87,11 @@ int vczi_store_list_folder(vczc_store_t *store, const char *folder, vczc_list_fn
 void vczi_store_will_need(vczc_store_t *store, const char *key);
 /* VCZC_ERR_STORE where an archive was changed since it was opened: for what is served without a look at it. */
 int vczi_store_check(vczc_store_t *store);
+
+/* Something is not there: is it absent from a store that is still there? VCZC_ERR_STORE where a folder was removed
+ * since it was opened, or has no longer the `key` that it had (NULL: none). Nothing is asked of other kinds of store.
+ */
+int vczi_store_check_there(vczc_store_t *store, const char *key);
 
 /* What the floors above made of the store's content, kept with it: NULL until something is. */
 const void *vczi_store_kept(const vczc_store_t *store);

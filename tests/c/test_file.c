@@ -19,6 +19,7 @@
 #include <direct.h>
 #include <windows.h>
 #define make_folder(path) _mkdir(path)
+#define remove_folder(path) _rmdir(path)
 #define change_folder(path) _chdir(path)
 #else
 #include <errno.h>
@@ -29,6 +30,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #define make_folder(path) mkdir(path, 0700)
+#define remove_folder(path) rmdir(path)
 #define change_folder(path) chdir(path)
 #endif
 
@@ -314,9 +316,24 @@ static void test_folder(void) {
     CHECK_EQ(rename(at("store"), at("moved store")), 0);
     CHECK_EQ(vczi_folder_open_file(&folder, "a", &file), 0);
     vczi_file_close(&file);
+    CHECK_EQ(vczi_folder_check(&folder), 0);
     CHECK_EQ(rename(at("moved store"), at("store")), 0);
 #endif
     vczi_folder_close(&folder);
+    vczi_folder_close(&folder);
+}
+
+static void test_folder_removed(void) {
+    vczi_folder_t folder;
+    CHECK_EQ(make_folder(at("gone")), 0);
+    REQUIRE(vczi_folder_open(&folder, at("gone")) == 0);
+    CHECK_EQ(vczi_folder_check(&folder), 0);
+    CHECK_EQ(remove_folder(at("gone")), 0);
+    CHECK_EQ(vczi_folder_check(&folder), VCZC_ERR_STORE);
+#ifndef _WIN32 /* which knows the folder by its path alone */
+    CHECK_EQ(make_folder(at("gone")), 0);
+    CHECK_EQ(vczi_folder_check(&folder), VCZC_ERR_STORE);
+#endif
     vczi_folder_close(&folder);
 }
 
@@ -431,6 +448,7 @@ int main(void) {
     RUN(test_replacement_is_found_out);
 #endif
     RUN(test_folder);
+    RUN(test_folder_removed);
     RUN(test_folder_list);
     RUN(test_names_beyond_ascii);
     remove_root();
