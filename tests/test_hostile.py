@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 
 import vczc
+from vczc import display
+from vczc.cli import sources
 from vczc.cli.__main__ import run
 
 CODECS = (
@@ -232,8 +234,45 @@ def test_groups_in_groups_without_end(tmp_path, capsys, command, as_json):
     files["x/.zarray"] = document()
     folder = write(tmp_path / "s", files)
     status = run([command, str(folder), *["--json"] * as_json])
-    assert status == (2 if command == "check" else 0)
+    assert status == 2
     assert "more than 64 deep" in capsys.readouterr().out
+    assert "deeper than this" in str(vczc.open(folder).tree())
+
+
+def links_to_one_another(folder):
+    """Ten groups, in each of which two links lead to the next: 2^10 paths."""
+    write(folder, {".zgroup": GROUP, "x/.zarray": document()})
+    for i in range(10):
+        write(folder / f"level {i}", {".zgroup": GROUP})
+    (folder / "all").symlink_to(folder / "level 0")
+    for i in range(9):
+        for name in "ab":
+            (folder / f"level {i}" / name).symlink_to(folder / f"level {i + 1}")
+    return folder
+
+
+def many_groups(folder):
+    return write(folder, {f"{name}.zgroup": GROUP for name in ["", *(f"{i}/" for i in range(700))]})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX links")
+@pytest.mark.parametrize("make", [links_to_one_another, many_groups])
+def test_more_nodes_than_can_be_walked(tmp_path, capsys, monkeypatch, make):
+    """What is shown ends, and says that it does; here with a bound of 500, for the time it takes."""
+    assert sources.MAX_NODES == display._MAX_NODES == 10_000
+    monkeypatch.setattr(sources, "MAX_NODES", 500)
+    monkeypatch.setattr(display, "_MAX_NODES", 500)
+    folder = make(tmp_path / "s")
+    tree = str(vczc.open(folder).tree())
+    assert tree.count("\n") <= 501
+    assert "only the first 500" in tree
+    assert vczc.open(folder)._repr_html_()
+    for command in ("tree", "info", "check"):
+        for option in ([], ["--json"]):
+            assert run([command, str(folder), *option]) == 2
+            out = capsys.readouterr().out
+            assert out.count("more than 500 groups and arrays are not looked into") == 1
+            assert out.count("\n") < 3000
 
 
 @pytest.mark.parametrize("n", [-(10**30), -1, 5000, 2**31, 2**32 + 1, 10**30])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_TEXT = 160  # characters of one value, where many are shown
 _MAX_DEPTH = 32  # of a tree
+_MAX_NODES = 10_000  # of a tree, or rows of a table: links may make more paths than can be walked
 
 _STYLE = """<style>
 .vczc { font-size: 0.92em; line-height: 1.4; }
@@ -125,7 +126,14 @@ def group_html(group: Group) -> str:
 
 
 def tree(group: Group) -> Tree:
-    return Tree("\n".join([group.name, *_branches(group, "", _MAX_DEPTH)]))
+    len(group)  # what cannot be listed at all is an error; what lies below it is told in its place
+    lines = [group.name]
+    for line in _branches(group, "", _MAX_DEPTH):
+        if len(lines) > _MAX_NODES:
+            lines.append(f"… (only the first {_MAX_NODES:,} groups and arrays are shown)")
+            break
+        lines.append(line)
+    return Tree("\n".join(lines))
 
 
 def codec_text(codec: Any) -> str:
@@ -207,8 +215,8 @@ def _branches(group: Group, indent: str, depth: int) -> Iterator[str]:
         if isinstance(child, str):
             yield f"{stem} ({child})"
         elif isinstance(child, Group):
-            yield stem
-            if depth > 0:
+            yield stem if depth else f"{stem} (groups deeper than this are not shown)"
+            if depth:
                 yield from _branches(child, indent + ("    " if is_last else "│   "), depth - 1)
         else:
             shape, dtype, dims = lines[name]
@@ -225,7 +233,15 @@ def _leaf(array: Array) -> tuple[str, str, str]:
 
 def _children(group: Group) -> Iterator[tuple[str, Array | Group | str]]:
     """Each child, or why it cannot be read."""
-    for name in group:
+    try:
+        names = list(group)
+    except Error as err:
+        yield "*", f"not listed: {_clipped(str(err))}"
+        return
+    for i, name in enumerate(names):
+        if i >= _MAX_NODES:
+            yield "*", f"only the first {_MAX_NODES:,} of {len(names):,} are shown"
+            return
         try:
             yield name, group[name]
         except Error as err:

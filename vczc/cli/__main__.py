@@ -3,7 +3,7 @@
 """The command itself: its subcommands, and how a failure is told.
 
 A command is imported when it is called, and rich when something is drawn: `vczc --version` and
-`vczc cat` start without them. Exit status 0: fine; 1: damaged data was found; 2: wrong usage, or
+`vczc cat` start without them. Exit status 0: fine; 1: damaged data or metadata was found; 2: wrong usage, or
 something cannot be opened or read.
 """
 
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 import vczc
+from vczc.cli.sources import CANNOT, DAMAGED
 from vczc.cli.terminal import one_line
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 COMMANDS = ("info", "tree", "cat", "check", "bench", "cc-flags", "conformance")
 
-DAMAGED, CANNOT, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
+INTERRUPTED, PIPE_CLOSED = 130, 141
 
 
 class Commands(click.Group):
@@ -111,7 +112,7 @@ def run(args: Sequence[str] | None) -> int:
         return INTERRUPTED
     except click.ClickException as err:
         tell(err.format_message())
-    except vczc.CorruptChunkError as err:
+    except (vczc.CorruptChunkError, vczc.MetadataError) as err:
         tell(err)
         return DAMAGED
     except (vczc.Error, OSError) as err:

@@ -20,7 +20,7 @@ from click.utils import format_filename
 
 import vczc
 from vczc.cli.readers import Reader, installed, same
-from vczc.cli.sources import path_argument, walk_arrays
+from vczc.cli.sources import Walk, path_argument
 from vczc.cli.terminal import (
     console,
     duration,
@@ -84,7 +84,7 @@ def command(
     of each is compared with that of vczc.
     """
     root = vczc.open_group(path)
-    arrays = {name: a for name, a in walk_arrays(root) if isinstance(a, vczc.Array)}
+    arrays = {name: a for name, a in Walk().nodes(root) if isinstance(a, vczc.Array)}
     unknown = [n for n in names if n not in arrays]
     if unknown:
         msg = f"no array {', '.join(unknown)} in {path}"

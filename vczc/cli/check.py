@@ -18,7 +18,7 @@ import click
 import numpy as np
 
 import vczc
-from vczc.cli.sources import path_argument, walk_arrays
+from vczc.cli.sources import CANNOT, DAMAGED, Walk, path_argument
 from vczc.cli.terminal import (
     console,
     duration,
@@ -104,14 +104,14 @@ def command(path: str, jobs: int | None, as_json: bool) -> int:
     report.seconds = time.monotonic() - begin
     report.damaged.sort(key=lambda d: (d.array, d.coords or ()))
     print_json({"source": path, **asdict(report)}) if as_json else print_report(report)
-    return 1 if report.damaged else 2 if report.unsupported else 0
+    return DAMAGED if report.damaged else CANNOT if report.unsupported else 0
 
 
 def readable_arrays(
     root: vczc.Group | vczc.Array, report: Report
 ) -> Iterator[tuple[str, vczc.Array]]:
     """The arrays of a node and of all below it; what does not even open goes into the report."""
-    for name, found in [("/", root), *walk_arrays(root)]:
+    for name, found in Walk().nodes(root):
         try:
             if isinstance(found, vczc.Error):
                 raise found

@@ -13,7 +13,7 @@ from click.utils import format_filename
 
 import vczc
 from vczc.cli import plain as plain_text
-from vczc.cli.sources import codec_words, open_array, path_argument, walk_arrays
+from vczc.cli.sources import Walk, codec_words, open_array, path_argument
 from vczc.cli.terminal import (
     console,
     dimensions,
@@ -44,28 +44,40 @@ EXPENDABLE = ("dimensions", "codec", "share", "chunks")
 @path_argument
 @click.argument("array", required=False)
 @json_option
-def command(path: str, array: str | None, as_json: bool) -> None:
-    """Show what PATH holds and how it is stored, or only its ARRAY."""
+def command(path: str, array: str | None, as_json: bool) -> int:
+    """Show what PATH holds and how it is stored, or only its ARRAY.
+
+    What is damaged is named below the table, and makes exit status 1; what vczc does not read, 2.
+    """
     node = vczc.open(path) if array is None else open_array(path, array)
     if isinstance(node, vczc.Array):
         summary = array_summary(node)
         print_json(summary) if as_json else print_array(array or format_filename(path), summary)
-        return
-    summary = group_summary(node)
+        return 0
+    walk = Walk()
+    summary = group_summary(node, walk)
     if as_json:
         print_json({"source": path, **summary})
     else:
         print_group(format_filename(path, shorten=True), summary)
+    return walk.status
 
 
-def group_summary(root: vczc.Group) -> dict[str, Any]:
+def group_summary(root: vczc.Group, walk: Walk) -> dict[str, Any]:
     arrays, unreadable = [], []
-    for name, found in walk_arrays(root):
+    attrs: dict[str, Any] = {}
+    for name, found in walk.nodes(root):
         try:
             if isinstance(found, vczc.Error):
                 raise found
-            arrays.append({"name": name, **array_summary(found)})
+            if isinstance(found, vczc.Array):
+                arrays.append({"name": name, **array_summary(found)})
+            elif found is root:
+                attrs = dict(found.attrs)
+            else:
+                len(found.attrs)  # parses them, which opening does not
         except vczc.Error as err:
+            walk.found(err)
             unreadable.append({"name": name, "reason": one_line(err)})
     dims: dict[str, int] = {}
     for one in arrays:
@@ -75,7 +87,7 @@ def group_summary(root: vczc.Group) -> dict[str, Any]:
     return {
         "zarr_format": root.zarr_format,
         "store": type(root.store).__name__,
-        "attrs": dict(root.attrs),
+        "attrs": attrs,
         "dimensions": dims,
         "nchunks": sum(a["nchunks"] for a in arrays),
         "nchunks_initialized": total(a["nchunks_initialized"] for a in arrays),

@@ -13,11 +13,20 @@ import vczc
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    Node = vczc.Group | vczc.Array | vczc.Error
+
 path_argument = click.argument("path")
 
 
 # Groups inside one another that are looked into; thousands would end in a RecursionError.
 MAX_DEPTH = 64
+
+# Groups and arrays that are looked into: a VCF has hundreds of fields, thirty small folders that
+# hold links to one another have more paths than can ever be walked, and these take seconds.
+MAX_NODES = 10_000
+
+# What a command ends with that found what does not open: damage, or what vczc does not read.
+DAMAGED, CANNOT = 1, 2
 
 
 def open_array(path: str, name: str) -> vczc.Array:
@@ -29,33 +38,62 @@ def open_array(path: str, name: str) -> vczc.Array:
     raise click.UsageError(msg)
 
 
-def children(group: vczc.Group) -> Iterator[tuple[str, vczc.Group | vczc.Array | vczc.Error]]:
-    """What is in a group, by name; in place of what does not open, the reason."""
-    is_deepest = group.path.count("/") >= MAX_DEPTH
-    for name in sorted(group):
+class Walk:
+    """The groups and arrays of a store, with a bound, and what was found not to open."""
+
+    def __init__(self) -> None:
+        self.status = 0  # of the command
+        self._left = MAX_NODES
+
+    def found(self, err: vczc.Error) -> None:
+        """Take note of what cannot be read."""
+        is_damage = not isinstance(err, vczc.UnsupportedError)
+        if self.status != DAMAGED:
+            self.status = DAMAGED if is_damage else CANNOT
+
+    def children(self, group: vczc.Group) -> Iterator[tuple[str, Node]]:
+        """What is in a group, by name; in place of what does not open, the reason."""
         try:
-            child = group[name]
+            names = sorted(group)
         except vczc.Error as err:
-            yield name, err
-            continue
-        if is_deepest and isinstance(child, vczc.Group):
-            msg = f"groups more than {MAX_DEPTH} deep are not looked into"
-            yield name, vczc.UnsupportedError(msg)
-        else:
-            yield name, child
+            self.found(err)
+            yield "*", err
+            return
+        is_deepest = group.path.count("/") >= MAX_DEPTH
+        for name in names:
+            if self._left <= 0:
+                if self._left == 0:
+                    yield name, self._refuse(f"more than {MAX_NODES:,} groups and arrays")
+                self._left = -1
+                return
+            self._left -= 1
+            try:
+                child = group[name]
+            except vczc.Error as err:
+                self.found(err)
+                yield name, err
+                continue
+            if is_deepest and isinstance(child, vczc.Group):
+                yield name, self._refuse(f"groups more than {MAX_DEPTH} deep")
+            else:
+                yield name, child
 
+    def _refuse(self, what: str) -> vczc.Error:
+        err = vczc.UnsupportedError(f"{what} are not looked into")
+        self.found(err)
+        return err
 
-def walk_arrays(node: vczc.Group | vczc.Array) -> Iterator[tuple[str, vczc.Array | vczc.Error]]:
-    """All arrays of a node and of the groups in it, each with its path from there."""
-    if isinstance(node, vczc.Array):
-        yield node.path.strip("/") or "/", node
-        return
-    for name, child in children(node):
-        if isinstance(child, vczc.Group):
-            for below, array in walk_arrays(child):
-                yield f"{name}/{below}", array
-        else:
-            yield name, child
+    def nodes(self, node: vczc.Group | vczc.Array) -> Iterator[tuple[str, Node]]:
+        """A node and all below it, each with its path from there, which of itself is "/"."""
+        yield "/", node
+        if isinstance(node, vczc.Group):
+            yield from self._below(node, "")
+
+    def _below(self, group: vczc.Group, prefix: str) -> Iterator[tuple[str, Node]]:
+        for name, child in self.children(group):
+            yield prefix + name, child
+            if isinstance(child, vczc.Group):
+                yield from self._below(child, f"{prefix}{name}/")
 
 
 def codec_words(array: vczc.Array) -> list[str]:

@@ -10,7 +10,7 @@ import click
 from click.utils import format_filename
 
 import vczc
-from vczc.cli.sources import children, path_argument
+from vczc.cli.sources import Walk, path_argument
 from vczc.cli.terminal import (
     dimensions,
     drawing_console,
@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 @click.command(name="tree")
 @path_argument
 @json_option
-def command(path: str, as_json: bool) -> None:
-    """Show the groups and arrays of PATH."""
+def command(path: str, as_json: bool) -> int:
+    """Show the groups and arrays of PATH.
+
+    What is damaged is named in its place, and makes exit status 1; what vczc does not read, 2.
+    """
     root = vczc.open(path)
+    walk = Walk()
     if as_json:
-        print_json(as_document(root))
-        return
+        print_json(as_document(root, walk))
+        return walk.status
     from rich.text import Text
     from rich.tree import Tree
 
@@ -41,15 +45,16 @@ def command(path: str, as_json: bool) -> None:
     if isinstance(root, vczc.Array):
         tree.add(leaf("/", root, 0, 0, 0))
     else:
-        add_children(tree, root)
+        add_children(tree, root, walk)
     drawing_console().print(tree, no_wrap=True, crop=False, soft_wrap=True)
+    return walk.status
 
 
-def add_children(tree: Tree, group: vczc.Group) -> None:
+def add_children(tree: Tree, group: vczc.Group, walk: Walk) -> None:
     """The children of a group, their shapes and types in columns of their own."""
     from rich.text import Text
 
-    found = list(children(group))
+    found = list(walk.children(group))
     arrays = [(name, a) for name, a in found if isinstance(a, vczc.Array)]
     name_width = max((len(name) for name, _ in arrays), default=0)
     shape_width = max((len(dimensions(a.shape)) for _, a in arrays), default=0)
@@ -58,7 +63,7 @@ def add_children(tree: Tree, group: vczc.Group) -> None:
         if isinstance(child, vczc.Array):
             tree.add(leaf(name, child, name_width, shape_width, type_width))
         elif isinstance(child, vczc.Group):
-            add_children(tree.add(Text(name, "bold")), child)
+            add_children(tree.add(Text(name, "bold")), child, walk)
         else:
             tree.add(Text(f"{name.ljust(name_width)}  {one_line(child)}", "red"))
 
@@ -77,10 +82,11 @@ def leaf(name: str, array: vczc.Array, name_width: int, shape_width: int, type_w
     )
 
 
-def as_document(node: vczc.Group | vczc.Array | vczc.Error) -> dict[str, Any]:
+def as_document(node: vczc.Group | vczc.Array | vczc.Error, walk: Walk) -> dict[str, Any]:
     """The node and what is below it, as `--json` prints it."""
     if isinstance(node, vczc.Group):
-        return {"type": "group", "children": {k: as_document(v) for k, v in children(node)}}
+        below = {name: as_document(child, walk) for name, child in walk.children(node)}
+        return {"type": "group", "children": below}
     if isinstance(node, vczc.Error):
         return {"type": "unreadable", "reason": one_line(node)}
     return {
