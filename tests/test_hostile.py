@@ -252,13 +252,14 @@ def links_to_one_another(folder):
 
 
 def many_groups(folder):
-    return write(folder, {f"{name}.zgroup": GROUP for name in ["", *(f"{i}/" for i in range(700))]})
+    names = ["", *(f"{i}/" for i in range(700))]
+    return write(folder, {f"{name}.zgroup": GROUP for name in names})
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX links")
 @pytest.mark.parametrize("make", [links_to_one_another, many_groups])
 def test_more_nodes_than_can_be_walked(tmp_path, capsys, monkeypatch, make):
-    """What is shown ends, and says that it does; here with a bound of 500, for the time it takes."""
+    """What is shown ends, and says that it does; with a bound of 500, for the time it takes."""
     assert sources.MAX_NODES == display._MAX_NODES == 10_000
     monkeypatch.setattr(sources, "MAX_NODES", 500)
     monkeypatch.setattr(display, "_MAX_NODES", 500)

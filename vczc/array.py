@@ -12,6 +12,7 @@ import numpy as np
 
 from vczc import _core, metadata, selection
 from vczc.blocks import Blocks
+from vczc.counts import count_of
 from vczc.errors import UnsupportedError
 from vczc.reading import read_box, read_orthogonal
 
@@ -54,9 +55,10 @@ class Options(_Options):
         if missing not in ("fill", "error"):
             msg = f"missing is 'fill' or 'error', not {missing!r}"
             raise ValueError(msg)
-        if max_chunk_bytes is not None and not 0 < max_chunk_bytes < 1 << 63:
-            msg = f"max_chunk_bytes is a number of bytes, not {max_chunk_bytes!r}"
-            raise ValueError(msg)
+        if max_chunk_bytes is not None:
+            max_chunk_bytes = count_of(
+                max_chunk_bytes, 1, 1 << 63, "max_chunk_bytes", "a number of bytes"
+            )
         return super().__new__(cls, strings, missing, max_chunk_bytes)
 
 

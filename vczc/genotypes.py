@@ -20,6 +20,7 @@ import numpy as np
 
 from vczc import _core, selection
 from vczc.array import Array
+from vczc.counts import count_of
 from vczc.errors import BufferError
 from vczc.group import Group
 from vczc.ids import array_of, sample_places
@@ -66,8 +67,10 @@ def dosage(
     """
     if dtype is not None:
         wanted = np.dtype(dtype)
+    elif out is None:
+        wanted = np.dtype(np.int8)
     else:
-        wanted = np.dtype(np.int8) if out is None else out.dtype
+        wanted = _array(out).dtype
     if wanted.name not in _DOSAGE_DTYPES or not wanted.isnative:
         msg = f"dosages are {', '.join(_DOSAGE_DTYPES)}, in native byte order, not {wanted}"
         raise ValueError(msg)
@@ -97,7 +100,9 @@ def allele_counts(
     if nalleles is None:
         nalleles = _count_alleles(source, field)
     calls = _calls(source, field, region, overlap, variants, samples, threads)
-    return calls.allele_counts(nalleles)
+    most = 1 << 31  # as the largest that an allele can be, by the types that calls have
+    n = count_of(nalleles, 1, most, "nalleles", "a number of alleles")
+    return calls.allele_counts(n)
 
 
 def missing_rate(
@@ -250,12 +255,17 @@ def _count_alleles(source: Source, field: str) -> int:
 # ---- Where results go
 
 
-def _result(shape: tuple[int, int], dtype: np.dtype[Any], out: object) -> Ndarray:
-    if out is None:
-        return _core.new_array(shape, dtype)
+def _array(out: object) -> Ndarray:
     if not isinstance(out, np.ndarray):
         msg = f"out is an ndarray, not {type(out).__name__}"
         raise BufferError(msg)
+    return out
+
+
+def _result(shape: tuple[int, int], dtype: np.dtype[Any], out: object) -> Ndarray:
+    if out is None:
+        return _core.new_array(shape, dtype)
+    out = _array(out)
     if out.dtype != dtype:
         msg = f"out holds {out.dtype}, the result {dtype}"
         raise BufferError(msg)

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from vczc import _core, _strings
+from vczc.counts import count_of
 from vczc.errors import BufferError, CorruptChunkError
 from vczc.selection import Box, Orthogonal, box_of
 
@@ -199,8 +199,4 @@ def nthreads_of(threads: int | None) -> int:
     """As libvczc takes it: 0 stands for as many as are set."""
     if threads is None:
         return 0
-    n = operator.index(threads)
-    if not 1 <= n < 1 << 31:
-        msg = f"threads is {n}, not a number of threads"
-        raise ValueError(msg)
-    return n
+    return count_of(threads, 1, 1 << 31, "threads", "a number of threads")

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from typing import TYPE_CHECKING, Any, Self
 
 from vczc import _callbacks, _core, metadata
+from vczc.counts import count_of
 from vczc.errors import NodeNotFoundError, StoreError, StoreNotFoundError
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ class Store:
                 self._handle, node_path(name), stored_only=True
             )
         given = coords if isinstance(coords, (tuple, list)) else (coords,)
-        return array._stored(tuple([operator.index(c) for c in given]))
+        end = 1 << 63
+        place = [count_of(c, -end, end, "a coordinate", "the number of a chunk") for c in given]
+        return array._stored(tuple(place))
 
     def keys(self) -> list[str]:
         """Every key of the store, in order."""
@@ -158,6 +160,9 @@ class MemoryStore(Store):
     """
 
     def __init__(self, mapping: Mapping[str, Any]) -> None:
+        if not hasattr(mapping, "__getitem__") or not hasattr(mapping, "keys"):
+            msg = f"a store in memory is a mapping from keys to bytes, not {type(mapping).__name__}"
+            raise TypeError(msg)
         self.mapping = mapping
         self._attach(_callbacks.open_mapping(mapping, f"<{type(mapping).__name__} in memory>"))
 

@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import re
+import sys
 from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 from vczc import _core
+from vczc.counts import count_of
 from vczc.reading import nthreads_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _JOB_NBYTES = 1 << 20
 _MAX_JOB_PARTS = 64
 
-_MEMORY = r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*"
+_MEMORY = r"\s*(\d{1,300})(?:\.(\d{1,300}))?\s*([KMGT]?)(i?)B?\s*"
 
 
 def stream(
@@ -64,6 +65,7 @@ def stream(
     """
     from vczc.asked import make_plan  # which loads regions and ids
 
+    _check_function(progress)
     plan = make_plan(root, fields, region, overlap, variants, samples)
     nthreads = nthreads_of(threads) or _core.get_threads()
     return Stream(plan, nbytes_of(memory), nthreads, reuse, progress)
@@ -269,16 +271,19 @@ class _Job:
                     cell.renew()
 
 
+def _check_function(progress: object) -> None:
+    if progress is not None and not callable(progress):
+        msg = f"progress is a function of two numbers, not {type(progress).__name__}"
+        raise TypeError(msg)
+
+
 def nbytes_of(memory: int | str) -> int:
     if isinstance(memory, str):
         match = re.fullmatch(_MEMORY, memory, re.IGNORECASE)
         if match is None:
-            msg = f"memory is a number of bytes, or a text such as '256 MiB', not {memory!r}"
+            msg = f"memory is a number of bytes, or a text such as '256 MiB', not {memory[:80]!r}"
             raise ValueError(msg)
-        unit = 1024 if match[3] else 1000
-        return int(float(match[1]) * unit ** " KMGT".index(match[2].upper() or " "))
-    nbytes = operator.index(memory)
-    if nbytes < 0:
-        msg = f"memory is {nbytes}, not a number of bytes"
-        raise ValueError(msg)
-    return nbytes
+        unit = (1024 if match[4] else 1000) ** " KMGT".index(match[3].upper() or " ")
+        part = match[2] or ""
+        memory = int(match[1] + part) * unit // 10 ** len(part)
+    return min(count_of(memory, 0, 1 << 4096, "memory", "a number of bytes"), sys.maxsize)

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 
 from vczc import _core
+from vczc.counts import count_of
 
 
 def set_threads(n: int | None) -> None:
@@ -16,8 +16,8 @@ def set_threads(n: int | None) -> None:
     None or 0 restores the default: `VCZC_NUM_THREADS` where it is set, else the processors that
     the process may run on.
     """
-    count = 0 if n is None else operator.index(n)
-    _core.set_threads(max(-1, min(count, 1 << 30)))  # which the library refuses, whatever it was
+    count = 0 if n is None else count_of(n, 0, 1 << 31, "threads", "a number of threads")
+    _core.set_threads(count)
 
 
 def set_buffer_pool(nbytes: int) -> None:
@@ -27,8 +27,4 @@ def set_buffer_pool(nbytes: int) -> None:
     lie in huge pages that are used again once their array is gone; new pages cost more than
     decoding into them. The system may reclaim them where memory is short.
     """
-    nbytes = operator.index(nbytes)
-    if not 0 <= nbytes <= sys.maxsize:
-        msg = f"a pool of {nbytes} bytes"
-        raise ValueError(msg)
-    _core.set_buffer_pool(nbytes)
+    _core.set_buffer_pool(count_of(nbytes, 0, sys.maxsize + 1, "nbytes", "a number of bytes"))

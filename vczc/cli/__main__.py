@@ -3,8 +3,8 @@
 """The command itself: its subcommands, and how a failure is told.
 
 A command is imported when it is called, and rich when something is drawn: `vczc --version` and
-`vczc cat` start without them. Exit status 0: fine; 1: damaged data or metadata was found; 2: wrong usage, or
-something cannot be opened or read.
+`vczc cat` start without them. Exit status 0: fine; 1: damaged data or metadata was found; 2: wrong
+usage, or something cannot be opened or read.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from click.utils import format_filename
 
 import vczc
 from vczc.cli.readers import Reader, installed, same
-from vczc.cli.sources import Walk, path_argument
+from vczc.cli.sources import MAX_THREADS, Walk, path_argument
 from vczc.cli.terminal import (
     console,
     duration,
@@ -65,7 +65,7 @@ class Task:
 @click.command(name="bench")
 @path_argument
 @click.option("--array", "names", multiple=True, help="An array to read; may be given again.")
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--threads", type=click.IntRange(1, MAX_THREADS), default=1, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=7, show_default=True, help="Turns each.")
 @click.option(
     "--seconds",

@@ -18,7 +18,7 @@ import click
 import numpy as np
 
 import vczc
-from vczc.cli.sources import CANNOT, DAMAGED, Walk, path_argument
+from vczc.cli.sources import CANNOT, DAMAGED, MAX_THREADS, Walk, path_argument
 from vczc.cli.terminal import (
     console,
     duration,
@@ -80,7 +80,7 @@ class Report:
 
 @click.command(name="check")
 @path_argument
-@click.option("--jobs", type=click.IntRange(1), help="Chunks decoded at one time.")
+@click.option("--jobs", type=click.IntRange(1, MAX_THREADS), help="Chunks decoded at one time.")
 @json_option
 def command(path: str, jobs: int | None, as_json: bool) -> int:
     """Decode every chunk of PATH and check every checksum.

@@ -25,6 +25,9 @@ MAX_DEPTH = 64
 # hold links to one another have more paths than can ever be walked, and these take seconds.
 MAX_NODES = 10_000
 
+# That a command may be given: more than any machine has processors, and than a pool takes.
+MAX_THREADS = 4096
+
 # What a command ends with that found what does not open: damage, or what vczc does not read.
 DAMAGED, CANNOT = 1, 2
 
