@@ -77,6 +77,7 @@ class Stream:
     _executor: ThreadPoolExecutor | None = None
     _pid = 0
     _is_ended = False
+    _has_workers = True
 
     def __init__(
         self,
@@ -202,8 +203,12 @@ class Stream:
         threads = max(1, self._threads // max(1, len(self._pending)))
         for job in self._pending:
             job.threads = threads
-        if len(self._pending) > 1:
-            self._submit()
+        if len(self._pending) > 1 and self._has_workers:
+            try:
+                self._submit()
+            except RuntimeError:
+                # No thread starts: the interpreter ends, or the system is full.
+                self._go_on_alone()
 
     def _buffers(self) -> dict[str, Ndarray | None]:
         return {name: f.buffer(self._plan.length) for name, f in self._plan.fields.items()}
@@ -216,6 +221,13 @@ class Stream:
         for job in self._pending:
             if job.future is None and not job.is_done():
                 job.future = self._executor.submit(job.run)
+
+    def _go_on_alone(self) -> None:
+        """Whoever asks for parts decodes them, once the workers that there are have ended."""
+        self._has_workers = False
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.shutdown(wait=True, cancel_futures=True)
 
     def _after_fork(self) -> None:
         """The workers are not in the child: what they had begun is begun again."""
