@@ -187,7 +187,14 @@ def _value(value: Any) -> str:
     is_time = isinstance(value, (np.datetime64, np.timedelta64)) and not np.isnat(value)
     if is_time and np.datetime_data(value.dtype)[0] == "generic":  # NumPy has no text for it
         return f"{int(value.view(np.int64))} of no unit"
+    if isinstance(value, (str, bytes, np.void)) and (n := _length(value)) > _MAX_TEXT:
+        start = value.tobytes()[:_MAX_TEXT] if isinstance(value, np.void) else value[:_MAX_TEXT]
+        return f"{_clipped(repr(start))} ({n:,} in all)"
     return repr(value)
+
+
+def _length(value: str | bytes | np.void) -> int:
+    return value.nbytes if isinstance(value, np.void) else len(value)
 
 
 def _child_rows(group: Group) -> Iterator[tuple[str, ...]]:

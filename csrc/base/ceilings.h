@@ -15,11 +15,13 @@
  */
 #define VCZI_MAX_KEPT_NBYTES ((size_t) 32 << 20)
 
-/* One item of fixed-width text: NumPy holds an item's size in an int. */
-#define VCZI_MAX_ITEM_NBYTES ((int64_t) 1 << 30)
+/* One item of fixed width. An open array holds one, the fill value, whatever few bytes its document says it with; the
+ * longest texts in a VCF, alleles that are written out, have some MB at most. */
+#define VCZI_MAX_ITEM_NBYTES ((int64_t) 16 << 20)
 
-/* A metadata document: the largest that bio2zarr writes is some 100 KB; consolidated ones some MB. */
-#define VCZI_MAX_DOCUMENT_NBYTES ((size_t) 256 << 20)
+/* A metadata document: the largest that bio2zarr writes is some 100 KB; consolidated ones some MB, and 1 KB a node. An
+ * archive says 1,000 bytes of one with one byte, and its tree takes up to 8 times its size. */
+#define VCZI_MAX_DOCUMENT_NBYTES ((size_t) 64 << 20)
 
 /* Nesting of a metadata document: Zarr's own needs 6; Python's json gives up near 1,000. */
 #define VCZI_MAX_JSON_DEPTH 128

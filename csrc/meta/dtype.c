@@ -14,6 +14,9 @@
 /* Names in messages are cut to this. */
 #define EXCERPT_NBYTES 96
 
+/* An item's size is an int there. */
+#define NUMPY_MAX_ITEM_NBYTES ((int64_t) INT32_MAX)
+
 static const struct {
     int kind;
     int item_nbytes; /* 0 where the document says it, or where there is no fixed one */
@@ -68,8 +71,11 @@ static int set_fixed(const vczi_json_t *value, vczi_dtype_t *dtype, int kind, in
     if (nunits < 1) {
         return fail_value(VCZC_ERR_METADATA, value, "has items of no bytes");
     }
-    if (nunits > VCZI_MAX_ITEM_NBYTES / unit_nbytes) {
+    if (nunits > NUMPY_MAX_ITEM_NBYTES / unit_nbytes) {
         return fail_value(VCZC_ERR_METADATA, value, "has items that are too large");
+    }
+    if (nunits > VCZI_MAX_ITEM_NBYTES / unit_nbytes) {
+        return fail_value(VCZC_ERR_UNSUPPORTED, value, "has items of more than 16 MiB");
     }
     dtype->kind = kind;
     dtype->item_nbytes = nunits * unit_nbytes;
@@ -176,7 +182,7 @@ static bool is_known_elsewhere(char letter, int64_t count) {
 /* The letter and what stands behind it. */
 static int parse_v2_letter(const vczi_json_t *value, char letter, vczi_span_t rest, vczi_dtype_t *dtype) {
     int64_t count = 0;
-    const bool has_count = parse_count(rest, VCZI_MAX_ITEM_NBYTES, &count);
+    const bool has_count = parse_count(rest, NUMPY_MAX_ITEM_NBYTES, &count);
     if (letter == 'O' && rest.nbytes == 0) {
         dtype->kind = VCZC_VLEN_UTF8;
         dtype->item_nbytes = 0;
@@ -263,7 +269,7 @@ static int parse_length_v3(const vczi_json_t *value, int kind, vczi_dtype_t *dty
 static bool is_raw_bits(const vczi_json_t *name, int64_t *nbits) {
     vczi_span_t text;
     return vczi_json_get_text(name, &text) && text.nbytes > 1 && text.data[0] == 'r' &&
-           parse_count(vczi_span(text.data + 1, text.nbytes - 1), VCZI_MAX_ITEM_NBYTES * 8, nbits);
+           parse_count(vczi_span(text.data + 1, text.nbytes - 1), NUMPY_MAX_ITEM_NBYTES * 8, nbits);
 }
 
 static int parse_v3(const vczi_json_t *value, const vczi_json_t *name, vczi_dtype_t *dtype) {

@@ -77,9 +77,14 @@ static const char *const v2_invalid[] = {"\"\"",
                                          "null",
                                          "{}",
                                          "\"<i4\\u0000\"",
-                                         "\"|S1073741825\"",
-                                         "\"<U268435457\"",
+                                         "\"|S2147483648\"",
+                                         "\"<U536870912\"",
                                          "\"|S99999999999999999999999\""};
+
+static const char *const v2_too_large[] = {"\"|S16777217\"",
+                                           "\"<U4194305\"",
+                                           "\"|V16777217\"",
+                                           "\"|S2147483647\""};
 
 static void types_of_format_2(void) {
     static const struct {
@@ -119,7 +124,11 @@ static void types_of_format_2(void) {
             fprintf(stderr, "    %s\n", v2_invalid[i]);
         }
     }
-    CHECK_EQ(dtype_of("\"|S1073741824\"", false, &dtype, &big_endian), 0);
+    for (size_t i = 0; i < sizeof(v2_too_large) / sizeof(v2_too_large[0]); i++) {
+        CHECK_EQ(dtype_of(v2_too_large[i], false, &dtype, &big_endian), VCZC_ERR_UNSUPPORTED);
+        CHECK(reason_has("more than 16 MiB"));
+    }
+    CHECK_EQ(dtype_of("\"|S16777216\"", false, &dtype, &big_endian), 0);
     CHECK_EQ(vczi_dtype_parse_v2(NULL, &dtype, &big_endian), VCZC_ERR_METADATA);
 }
 

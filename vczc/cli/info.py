@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 BAR_WIDTH = 10
+MAX_FILL = 160  # characters or bytes of a fill value
 
 # What is left out of the table, in this order, until it fits the terminal.
 EXPENDABLE = ("dimensions", "codec", "share", "chunks")
@@ -160,7 +161,12 @@ def print_array(name: str, has: Mapping[str, Any]) -> None:
 def fill_text(value: Any) -> str:
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return str(plain(value))
-    return repr(value) if isinstance(value, (str, bytes)) else str(value)
+    if isinstance(value, np.void):
+        value = value.tobytes()
+    if isinstance(value, (str, bytes)):
+        n = len(value)
+        return repr(value) if n <= MAX_FILL else f"{value[:MAX_FILL]!r}… ({n:,} in all)"
+    return str(value)
 
 
 def named_shape(dims: Iterable[str | None] | None, shape: Iterable[int]) -> str:
