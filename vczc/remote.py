@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
+import re
 import stat
 import threading
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any, Protocol
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from urllib.parse import urlsplit, urlunsplit
 
 from vczc import _callbacks
@@ -37,13 +40,31 @@ _LOCAL_SLACK_NBYTES = (
 )
 _ENCRYPTED = 1
 _MAX_INFLATED = 1 << 28  # of an entry: a few bytes may claim to hold very many
+_MAX_UNASKED = 1 << 26  # of a value whose size nobody has looked at yet
+_MAX_DIRECTORY = 1 << 28  # of an archive: millions of entries
+_END_NBYTES = 22 + 0xFFFF  # in which an archive's end record lies, with its comment
+
+# Answers that say nothing of what is there.
+_ANSWER = re.compile(r"status code: (\d{3}[\w ]*)")
+_REFUSED = re.compile(r"status code: (401|403|407|408|429|5\d\d)\b")
+
+
+_REFUSALS = ("UnauthenticatedError", "PermissionDeniedError")
+
+_LOOK_SECONDS = 0.5
+_T = TypeVar("_T")
+_Answer = TypeVar("_Answer")
 
 
 class Reader(Protocol):
     """What `_callbacks.open_ranges` takes. KeyError means "not there", and nothing else does."""
 
     def fetch_range(self, key: str, offset: int, nbytes: int | None) -> Any:
-        """Exactly those bytes of `key`, or all from `offset` on."""
+        """Exactly those bytes of `key`, or all from `offset` on.
+
+        MemoryError where all are very many: libvczc then asks for the size, compares it with what
+        the metadata justify, and asks for so many bytes.
+        """
 
     def fetch_size(self, key: str) -> int: ...
 
@@ -60,10 +81,13 @@ class RemoteStore(Store):
         require("obstore", "remote")
         self.url = url
         self.storage_options = dict(storage_options or {})
-        reader: Reader | None = _open_archive(url, self.storage_options)
-        if reader is None:
+        found = _open_archive(url, self.storage_options)
+        reader: Reader
+        if isinstance(found, _Archive):
+            reader = found
+        else:
             is_listed = not url.lower().startswith(_UNLISTED)
-            reader = _Objects(_connect(url, self.storage_options), is_listed)
+            reader = _Objects(_connect(url, self.storage_options), is_listed, found)
         self._attach(_callbacks.open_ranges(reader, url))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -90,8 +114,10 @@ def _connect(url: str, options: Mapping[str, Any]) -> Any:
 
 
 def _first_line(err: BaseException) -> str:
-    """obstore's messages go on with its own insides."""
-    return str(err).partition("\n")[0]
+    """obstore's messages go on with its own insides, and come late to the server's answer."""
+    line = str(err).partition("\n")[0]
+    answer = _ANSWER.search(line)
+    return f"the server answers {answer[1].strip()}: {line}" if answer else line
 
 
 # ---- Objects under a prefix ----
@@ -110,29 +136,94 @@ def _asking(key: str) -> Iterator[None]:
         raise OSError(_first_line(err)) from err
 
 
+class _Helper:
+    """A thread that makes the main thread's requests, one after another."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()  # a forked child has no such thread
+        self.jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        threading.Thread(target=self._run, name="vczc-requests", daemon=True).start()
+
+    def _run(self) -> None:
+        while (job := self.jobs.get()) is not None:
+            job()
+            del job  # which holds what was answered
+
+
+_helper: _Helper | None = None  # the main thread's alone
+
+
+def _interruptibly(call: Callable[[], _T]) -> _T:
+    """What the call gives. obstore notices no Ctrl-C while it waits; the main thread does here."""
+    global _helper
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    outcome: SimpleQueue[tuple[_T | None, BaseException | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            outcome.put((call(), None))
+        except BaseException as err:
+            outcome.put((None, err))
+
+    try:
+        if _helper is None or _helper.pid != os.getpid():
+            _helper = _Helper()
+        helper = _helper
+    except RuntimeError:  # no thread starts while the interpreter ends
+        return call()
+    helper.jobs.put(run)
+    try:
+        given, err = _wait(outcome)
+    except BaseException:
+        helper.jobs.put(None)  # it is still waiting for its answer: the next request has another
+        _helper = None
+        raise
+    if err is not None:
+        raise err
+    return cast("_T", given)
+
+
+def _wait(outcome: SimpleQueue[_Answer]) -> _Answer:
+    while True:
+        with contextlib.suppress(Empty):  # a wait without an end hears no Ctrl-C on Windows
+            return outcome.get(timeout=_LOOK_SECONDS)
+
+
 class _Objects:
-    def __init__(self, store: Any, is_listed: bool) -> None:
+    def __init__(self, store: Any, is_listed: bool, refusal: str | None) -> None:
         self._store = store
         self._is_listed = is_listed
+        self._refusal = refusal  # of the object that the URL names
         self._obstore = _obstore()
 
     def fetch_range(self, key: str, offset: int, nbytes: int | None) -> Any:
-        with _asking(key):
-            if nbytes is not None:
-                return self._get(key, offset, nbytes)
-            whole = self._obstore.get(self._store, key).bytes()
-            return memoryview(whole)[offset:]
+        try:
+            with _asking(key):
+                return _interruptibly(lambda: self._get(key, offset, nbytes))
+        except KeyError:
+            # The last document that can make the root a group or array.
+            if key == ".zgroup" and self._refusal is not None:
+                raise OSError(self._refusal) from None
+            raise
 
-    def _get(self, key: str, offset: int, nbytes: int) -> Any:
-        return (
-            self._obstore.get_range(self._store, key, start=offset, length=nbytes)
-            if nbytes
-            else b""
-        )
+    def _get(self, key: str, offset: int, nbytes: int | None) -> Any:
+        if nbytes == 0:
+            return b""
+        if nbytes is not None and (offset or nbytes <= _MAX_UNASKED):
+            return self._obstore.get_range(self._store, key, start=offset, length=nbytes)
+        found = self._obstore.get(self._store, key)  # without ranges, which not all servers have
+        size = found.meta["size"]
+        if nbytes is None and size > _MAX_UNASKED:
+            msg = f"{key} has {size} bytes"
+            raise MemoryError(msg)
+        if nbytes not in (None, size):
+            return self._obstore.get_range(self._store, key, start=offset, length=nbytes)
+        return memoryview(found.bytes())[offset:]
 
     def fetch_size(self, key: str) -> int:
         with _asking(key):
-            return int(self._obstore.head(self._store, key)["size"])
+            return int(_interruptibly(lambda: self._obstore.head(self._store, key))["size"])
 
     def _check_listed(self) -> None:
         """Few HTTP servers list anything, and those that do not are asked again and again."""
@@ -157,8 +248,8 @@ class _Objects:
 # ---- A zip archive ----
 
 
-def _open_archive(url: str, options: Mapping[str, Any]) -> _Archive | None:
-    """The archive that the URL is of; None where no object of that name begins as one does."""
+def _open_archive(url: str, options: Mapping[str, Any]) -> _Archive | str | None:
+    """The archive that the URL is of; else None, or why nobody knows what is there."""
     try:
         parts = urlsplit(url)
     except ValueError as err:
@@ -170,14 +261,37 @@ def _open_archive(url: str, options: Mapping[str, Any]) -> _Archive | None:
     parent = _connect(urlunsplit(parts._replace(path=folder)), options)
     from obstore.exceptions import BaseError
 
+    get_range = _obstore().get_range
     try:
-        start = bytes(_obstore().get_range(parent, name, start=0, length=4))
+        start = bytes(_interruptibly(lambda: get_range(parent, name, start=0, length=4)))
     except FileNotFoundError:
         return None
-    except BaseError:  # an empty object, no answer for a folder, or a server that knows no ranges
+    except BaseError as err:
+        # An empty object, no answer for a folder, or a server that knows no ranges.
+        reason = _first_line(err)
+        if _REFUSED.search(reason) or type(err).__name__ in _REFUSALS:
+            return f"{reason}; and no Zarr group or array is below"
         _check_no_archive(parent, name, url)
         return None
-    return _Archive(parent, name, url) if start in _ARCHIVE_STARTS else None
+    if start in _ARCHIVE_STARTS or _ends_as_archive(parent, name):
+        return _Archive(parent, name, url)
+    return None
+
+
+def _ends_as_archive(parent: Any, name: str) -> bool:
+    """Whether there is an archive's end record: programs that unpack themselves begin otherwise."""
+    from obstore.exceptions import BaseError
+
+    def read_end() -> bytes:
+        size = int(_obstore().head(parent, name)["size"])
+        length = min(size, _END_NBYTES)
+        return bytes(_obstore().get_range(parent, name, start=size - length, length=length))
+
+    try:
+        end = _interruptibly(read_end)
+    except (FileNotFoundError, BaseError):
+        return False
+    return zipfile.is_zipfile(io.BytesIO(end))
 
 
 def _check_no_archive(parent: Any, name: str, url: str) -> None:
@@ -185,8 +299,8 @@ def _check_no_archive(parent: Any, name: str, url: str) -> None:
     from obstore.exceptions import BaseError
 
     try:
-        pieces = iter(_obstore().get(parent, name).stream(min_chunk_size=4))
-        start = bytes(next(pieces, b""))[:4]
+        pieces = _interruptibly(lambda: iter(_obstore().get(parent, name).stream(min_chunk_size=4)))
+        start = bytes(_interruptibly(lambda: next(pieces, b"")))[:4]
     except (FileNotFoundError, BaseError):
         return
     if start in _ARCHIVE_STARTS:
@@ -222,6 +336,9 @@ class _RangeFile(io.RawIOBase):
     def read(self, n: int | None = -1) -> bytes:
         left = max(0, self._nbytes - self._at)
         n = left if n is None or n < 0 else min(n, left)
+        if n > _MAX_DIRECTORY:
+            msg = f"a central directory of {n} bytes"
+            raise ValueError(msg)
         data = bytes(self._get(self._at, n)) if n else b""
         self._at += n
         return data
@@ -255,7 +372,7 @@ class _Archive:
 
     def _fetch_size(self) -> int:
         with _asking(self._name):
-            return int(self._obstore.head(self._store, self._name)["size"])
+            return int(_interruptibly(lambda: self._obstore.head(self._store, self._name))["size"])
 
     def _strip_sole_folder(self) -> None:
         """Where all lies in one folder at the top, the root does."""
@@ -286,6 +403,9 @@ class _Archive:
         if entry.flag_bits & _ENCRYPTED:
             msg = f"{key} is encrypted"
             raise UnsupportedError(msg)
+        if nbytes is None and entry.file_size > _MAX_UNASKED:
+            msg = f"{key} has {entry.file_size} bytes"
+            raise MemoryError(msg)
         if entry.compress_type == zipfile.ZIP_STORED:
             wanted = entry.file_size - offset if nbytes is None else nbytes
             return self._read(key, entry, offset, wanted)
@@ -344,8 +464,11 @@ class _Archive:
 
     def _get(self, start: int, nbytes: int, *, or_less: bool = False) -> memoryview:
         with _asking(self._name):
+            get_range = self._obstore.get_range
             got = memoryview(
-                self._obstore.get_range(self._store, self._name, start=start, length=nbytes)
+                _interruptibly(
+                    lambda: get_range(self._store, self._name, start=start, length=nbytes)
+                )
             )
         if len(got) != nbytes and not or_less:
             msg = f"{self._name} ends before byte {start + nbytes}: it was changed, or damaged"

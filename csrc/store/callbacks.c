@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "checked.h"
 #include "key.h"
 #include "mem.h"
 #include "range.h"
@@ -131,6 +132,31 @@ static int callbacks_size(void *self, const char *key, uint64_t *nbytes) {
     return ret;
 }
 
+/* All bytes of a value that is too large to be given unasked, as many as are there: no more than are wanted. */
+static int get_large(callbacks_t *self, const char *key, const vczi_want_t *want, vczi_bytes_t *bytes) {
+    uint64_t total = 0;
+    size_t nbytes = 0;
+    int ret = callbacks_size(self, key, &total);
+    if (ret == 0) {
+        ret = vczi_check_wanted(want, total);
+    }
+    if (ret == 0 && !vczi_u64_to_size(total, &nbytes)) {
+        ret = vczi_fail_memory(SIZE_MAX);
+    }
+    return ret == 0 ? call_get(self, key, 0, nbytes, bytes) : ret;
+}
+
+static int callbacks_get_wanted(void *self, const char *key, const vczi_want_t *want, vczi_scratch_t *scratch,
+                                vczi_bytes_t *bytes) {
+    callbacks_t *callbacks = self;
+    (void) scratch;
+    const int ret = call_get(callbacks, key, 0, SIZE_MAX, bytes);
+    if (ret == VCZC_ERR_NO_MEMORY && callbacks->functions.size != NULL) {
+        return get_large(callbacks, key, want, bytes);
+    }
+    return ret == 0 ? vczi_check_wanted(want, bytes->span.nbytes) : ret;
+}
+
 /* A listing by the embedder; where `tell` ended it, its result is what counts, whatever the embedder makes of it. */
 typedef struct {
     vczi_span_t folder; /* of a listing of names */
@@ -215,6 +241,7 @@ bool vczi_callbacks_prefer_consolidated(const void *self) {
 const vczi_store_ops_t vczi_callbacks_ops = {
     .kind = VCZC_STORE_CALLBACKS,
     .get = callbacks_get,
+    .get_wanted = callbacks_get_wanted,
     .size = callbacks_size,
     .list = callbacks_list,
     .list_folder = callbacks_list_folder,

@@ -81,10 +81,7 @@ static const char *const v2_invalid[] = {"\"\"",
                                          "\"<U536870912\"",
                                          "\"|S99999999999999999999999\""};
 
-static const char *const v2_too_large[] = {"\"|S16777217\"",
-                                           "\"<U4194305\"",
-                                           "\"|V16777217\"",
-                                           "\"|S2147483647\""};
+static const char *const v2_too_large[] = {"\"|S16777217\"", "\"<U4194305\"", "\"|V16777217\"", "\"|S2147483647\""};
 
 static void types_of_format_2(void) {
     static const struct {

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) The vczc developers
+"""Servers that refuse, are silent, or claim to have very much."""
+
+from __future__ import annotations
+
+import http.server
+import io
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+
+import numpy as np
+import oracle
+import pytest
+import zarr
+
+import vczc
+from vczc import remote
+
+ONCE = {"retry_config": {"max_retries": 0}}
+GIGANTIC = 100 << 30
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Serves a mapping of paths to bytes; to some paths it gives a status, or bytes without end."""
+
+    daemon_threads = True
+
+    def __init__(self, content):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.content = content
+        self.statuses = {}  # by pattern
+        self.endless = re.compile("(?!)")
+        self.has_ranges = True
+        self.nsent = 0
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.server_address[1]}/{path}"
+
+    def handle_error(self, request, client_address):
+        """A client that goes away in the middle is what some of the tests are about."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_HEAD(self):
+        self.answer(with_body=False)
+
+    def do_GET(self):
+        self.answer(with_body=True)
+
+    def answer(self, with_body):
+        server, path = self.server, self.path.lstrip("/")
+        wanted = self.headers.get("Range") if server.has_ranges else None
+        for pattern, status in server.statuses.items():
+            if re.fullmatch(pattern, path):
+                return self.reply(status, b"", with_body)
+        if server.endless.search(path):
+            return self.pour(with_body)
+        if path not in server.content:
+            return self.reply(404, b"", with_body)
+        data = server.content[path]
+        if wanted is None:
+            return self.reply(200, data, with_body)
+        start, stop = (int(n) if n else None for n in wanted.removeprefix("bytes=").split("-"))
+        stop = len(data) if stop is None else min(stop + 1, len(data))
+        if start >= len(data):
+            return self.reply(416, b"", with_body)
+        span = f"bytes {start}-{stop - 1}/{len(data)}"
+        return self.reply(206, data[start:stop], with_body, {"Content-Range": span})
+
+    def pour(self, with_body):
+        self.head(200, GIGANTIC)
+        while with_body:
+            self.wfile.write(bytes(1 << 16))
+            self.server.nsent += 1 << 16
+
+    def head(self, status, nbytes, headers=()):
+        self.send_response(status)
+        self.send_header("Content-Length", str(nbytes))
+        self.send_header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
+        for name, value in dict(headers).items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def reply(self, status, body, with_body, headers=()):
+        self.head(status, len(body), headers)
+        if with_body:
+            self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module", params=oracle.FORMATS)
+def stored(request):
+    """An array of 10 chunks of 400 bytes, as keys and bytes, and what is in it."""
+    store = {}
+    root = zarr.open_group(store, mode="w", zarr_format=request.param)
+    values = np.arange(1000, dtype="i4")
+    root.create_array("x", shape=values.shape, chunks=(100,), dtype="i4", compressors=None)
+    root["x"][:] = values
+    zarr.consolidate_metadata(store)
+    return {key: value.to_bytes() for key, value in store.items()}, values
+
+
+@pytest.fixture
+def server(stored):
+    content, _ = stored
+    server = Server({f"cohort/{key}": value for key, value in content.items()})
+    server.content["cohort.zip"] = oracle.zip_bytes(content)
+    server.content["deflated.zip"] = oracle.zip_bytes(content, zipfile.ZIP_DEFLATED)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def check(root, values):
+    assert list(root) == ["x"]
+    np.testing.assert_array_equal(root["x"][:], values)
+    np.testing.assert_array_equal(root["x"].read(np.s_[5:990:7], threads=3), values[5:990:7])
+    np.testing.assert_array_equal(root["x"].blocks[3], values[300:400])
+
+
+# ---- Refusals ----
+
+
+@pytest.mark.parametrize("status", [401, 403, 407, 429, 500, 503])
+@pytest.mark.parametrize("path", ["cohort.zip", "cohort", "nothing"])
+def test_what_is_refused_is_not_absent(server, status, path):
+    server.statuses = {f"{path}(/.*)?": status}
+    with pytest.raises(vczc.StoreError, match=str(status)) as caught:
+        vczc.open(server.url(path), storage_options=ONCE)
+    assert not isinstance(caught.value, FileNotFoundError)
+
+
+@pytest.mark.parametrize("status", [401, 403, 500])
+def test_an_archive_that_is_refused_where_nothing_lies_below_it(server, status):
+    server.statuses = {"cohort.zip": status}
+    with pytest.raises(vczc.StoreError, match=str(status)):
+        vczc.open(server.url("cohort.zip"), storage_options=ONCE)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 405, 500])
+def test_a_folder_whose_name_alone_is_refused(server, stored, status):
+    """As a bucket does that may be read, and not be listed."""
+    server.statuses = {"cohort/?": status}
+    check(vczc.open(server.url("cohort"), storage_options=ONCE), stored[1])
+    above = vczc.open_array(server.url(""), path="cohort/x", storage_options=ONCE)
+    np.testing.assert_array_equal(above[:], stored[1])
+
+
+@pytest.mark.parametrize("status", [401, 403, 500])
+def test_a_chunk_that_is_refused_is_not_the_fill_value(server, status):
+    root = vczc.open(server.url("cohort"), storage_options=ONCE)
+    server.statuses = {r"cohort/x/(c/)?3": status}
+    with pytest.raises(vczc.StoreError, match=str(status)):
+        root["x"].blocks[3]
+
+
+# ---- Archives with something before or behind them ----
+
+
+@pytest.mark.parametrize("before", [b"#!/bin/sh\nexit\n", b"MZ" + bytes(100_000)])
+@pytest.mark.parametrize("comment", [b"", b"c" * 65_535])
+@pytest.mark.parametrize("moved", [False, True])
+def test_an_archive_behind_other_bytes(server, stored, before, comment, moved, tmp_path):
+    """By its bytes, as locally; offsets may count from the archive's or from the file's start."""
+    file = io.BytesIO(before if moved else b"")
+    file.seek(0, io.SEEK_END)
+    with zipfile.ZipFile(file, "a") as archive:
+        for key, value in stored[0].items():
+            archive.writestr(key, value)
+        archive.comment = comment
+    data = file.getvalue() if moved else before + file.getvalue()
+    (tmp_path / "program").write_bytes(data)
+    server.content["program"] = data
+    check(vczc.open(tmp_path / "program"), stored[1])
+    check(vczc.open(server.url("program")), stored[1])
+
+
+@pytest.mark.parametrize("page", [b"<!DOCTYPE html>" + b"." * n for n in (0, 10, 70_000)])
+def test_a_page_is_no_archive(server, stored, page):
+    server.content["cohort"] = page
+    check(vczc.open(server.url("cohort")), stored[1])
+
+
+# ---- Very much ----
+
+
+@pytest.mark.parametrize("has_ranges", [True, False])
+@pytest.mark.parametrize("path", ["cohort", "cohort.zip", "deflated.zip"])
+def test_values_whose_size_is_asked_for_first(server, stored, monkeypatch, path, has_ranges):
+    monkeypatch.setattr(remote, "_MAX_UNASKED", 50)
+    server.has_ranges = has_ranges
+    if has_ranges or path == "cohort":
+        check(vczc.open(server.url(path)), stored[1])
+
+
+def test_a_chunk_without_end(server):
+    """100 GB where 400 bytes can be meant: refused by its size."""
+    array = vczc.open(server.url("cohort"))["x"]
+    server.endless = re.compile(r"x/(c/)?3$")
+    for call in (lambda: array.blocks[3], lambda: array[:], lambda: array[350]):
+        with pytest.raises(vczc.CorruptChunkError, match=r"more than the \d+ that can be meant"):
+            call()
+    assert server.nsent < 64 << 20
+    assert array.blocks[2][0] == 200
+
+
+def test_a_document_without_end(server, stored):
+    names = {"zarr.json", *(name for name in stored[0] if "/" not in name)}
+    for name in names:
+        server.endless = re.compile(f"cohort/{re.escape(name)}$")
+        with pytest.raises(vczc.MetadataError, match="more than the"):
+            list(vczc.open(server.url("cohort")))
+    assert server.nsent < 64 << 20
+
+
+# ---- Silence ----
+
+SILENT = """
+import sys, threading
+import vczc
+
+try:
+    print("asking", flush=True)
+    vczc.open(sys.argv[1])
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGINT to one process")
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{}/x.zip", "http://127.0.0.1:{}/"])
+def test_ctrl_c_while_a_server_is_silent(url):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = url.format(silent.getsockname()[1])
+        process = subprocess.Popen(
+            [sys.executable, "-c", SILENT, url], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert process.stdout.readline() == b"asking\n"
+        connection, _ = silent.accept()
+        time.sleep(0.2)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert time.monotonic() - start < 10
+        connection.close()
+    assert (out, err, process.returncode) == (b"interrupted\n", b"", 0)
