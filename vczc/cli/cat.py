@@ -202,7 +202,7 @@ def of_box(
 ) -> Wanted:
     """Rows of a box, of all samples or of the columns named."""
     if not array.shape:
-        return Wanted(1, (), array.dtype, lambda: iter([array[()].reshape(1)]), is_scalar=True)
+        return Wanted(1, (), array.dtype, lambda: iter([scalar_row(array)]), is_scalar=True)
     box += tuple(slice(0, n) for n in array.shape[len(box) :])
     axis = sample_axis(array) if columns is not None else None
     index: list[Any] = list(box)
@@ -219,6 +219,13 @@ def of_box(
             yield array.read(here) if axis is None else array.oindex[here]
 
     return Wanted(counts[0], tuple(counts[1:]), array.dtype, parts)
+
+
+def scalar_row(array: vczc.Array) -> NDArray[Any]:
+    """The item of a 0-d array as an axis of one."""
+    row = np.empty(1, array.dtype)
+    row[0] = array[()]
+    return row
 
 
 def row_steps(array: vczc.Array, rows: slice, inner: Iterable[int]) -> Iterator[slice]:
@@ -349,9 +356,11 @@ def write_arrow(
         msg = "--format arrow needs pyarrow, which is not installed: pip install pyarrow"
         raise click.UsageError(msg) from None
     root = vczc.open_group(path)
-    table = vczc.to_arrow(
-        root, [name_of(a) for a in arrays], region=region, variants=rows, samples=samples
-    )
+    names = [name_of(a) for a in arrays]
+    try:
+        table = vczc.to_arrow(root, names, region=region, variants=rows, samples=samples)
+    except (ValueError, LookupError) as err:
+        raise click.UsageError(one_line(err)) from None
     reader = pa.RecordBatchReader.from_stream(table)
     with pa.ipc.new_stream(out, reader.schema) as writer:
         for batch in reader:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,8 +36,8 @@ def lines(
     shown: Callable[[str], str],
 ) -> Iterator[bytes]:
     """The lines, many in one piece."""
-    flat = rows.reshape(len(rows), -1)
-    width = flat.shape[1]
+    width = math.prod(rows.shape[1:])
+    flat = rows.reshape(len(rows), width)
     step = max(1, CELLS_AT_ONCE // max(1, width))
     for begin in range(0, len(flat), step):
         part = flat[begin : begin + step]
