@@ -72,7 +72,7 @@ def test_dir_shows_what_is_public():
     assert set(dir(vczc)) == set(vczc.__all__)
 
 
-STORE = "fetch_metadata fetch_attrs fetch_chunk keys close closed location"
+STORE = "fetch_metadata fetch_attrs fetch_chunk fetch keys close closed location"
 NAMES = {
     vczc.Array: (
         "name path basename store attrs metadata zarr_format shape chunks ndim size dtype itemsize "

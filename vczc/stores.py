@@ -83,6 +83,11 @@ class Store:
         place = [count_of(c, -end, end, "a coordinate", "the number of a chunk") for c in given]
         return array._stored(tuple(place))
 
+    def fetch(self, key: str) -> memoryview | None:
+        """The bytes of a key (inflated, of an archive that is deflated), read-only; None where it
+        is absent. Of an archive they are a view of a map, with what `fetch_chunk` says of that."""
+        return self._handle.get(key)
+
     def keys(self) -> list[str]:
         """Every key of the store, in order."""
         return self._handle.keys()
