@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The vczc developers
-"""benchmarks/run.py: it runs to its end on a small store, and a reader that errs is found out."""
+"""The benchmarks run to their end on a small store, and a reader that errs is found out."""
 
 import json
 import os
@@ -148,3 +148,13 @@ def test_simulation_is_what_it_says(store):
     assert root["call_PL"].blocks.stored((2, 0, 0)) is None
     frequency = (genotypes > 0).mean(axis=(1, 2))
     assert np.median(frequency) < 0.25 < frequency.max()
+
+
+def test_adapters(store, modules):
+    archive = store.with_suffix(".vcz.zip")
+    modules["simulate"].make_zip(store, archive)
+    command = [sys.executable, BENCHMARKS / "adapters.py", store, archive, "--turns", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("xarray, engine vczc, dask") == 8
+    assert done.stdout.count("zarr, our both") == 4

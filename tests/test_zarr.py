@@ -16,7 +16,9 @@ import numcodecs
 import numpy as np
 import oracle
 import pytest
+import stores
 import strategies
+import xarray as xr
 import zarr
 from hypothesis import given
 from hypothesis import strategies as st
@@ -214,13 +216,7 @@ def test_groups_and_arrays(tmp_path, zarr_format):
     root = zarr.open_group(tmp_path / "x", mode="w", zarr_format=zarr_format)
     for name in ("y", "g/z"):
         root.create_array(name, shape=(30, 4), chunks=(8, 3), dtype="i4")[...] = 5
-    content = {
-        str(p.relative_to(tmp_path / "x")): p.read_bytes()
-        for p in (tmp_path / "x").rglob("*")
-        if p.is_file()
-    }
-    (tmp_path / "x.zip").write_bytes(oracle.zip_bytes(content))
-    got = zarr.open_group(vczc.zarr.ZipStore(tmp_path / "x.zip"), mode="r")
+    got = zarr.open_group(vczc.zarr.ZipStore(stores.zipped(tmp_path / "x")), mode="r")
     assert dict(got.members()).keys() == {"y", "g"}
     assert got["g/z"][...].tolist() == root["g/z"][...].tolist()
     assert got["y"].nchunks_initialized == root["y"].nchunks_initialized
@@ -486,6 +482,15 @@ def test_threads_and_pickle():
     np.testing.assert_array_equal(again[...], data)
 
 
+def test_xarray_by_its_engine_zarr(tmp_path):
+    """On our store, by our pipeline."""
+    xr.Dataset({"x": (("n", "m"), np.arange(12).reshape(4, 3))}).to_zarr(tmp_path / "x")
+    path = stores.zipped(tmp_path / "x")
+    with zarr.config.set({"codec_pipeline.path": PIPELINE}):
+        ds = xr.open_zarr(vczc.zarr.ZipStore(path), chunks=None)
+    assert ds["x"].isel(n=[3, 0], m=slice(1, None)).values.tolist() == [[10, 11], [1, 2]]
+
+
 def test_is_a_pipeline():
     """Like the one that it stands for."""
     content = oracle_without_reading(np.arange(20), (4,), 3, shards=(8,))
@@ -496,6 +501,10 @@ def test_is_a_pipeline():
     assert mine.supports_partial_decode == theirs.supports_partial_decode is True
     assert mine.supports_partial_encode == theirs.supports_partial_encode is True
     assert isinstance(vczc.zarr.CodecPipeline.from_codecs(theirs), BatchedCodecPipeline)
+
+
+def test_public_names():
+    assert vczc.zarr.__all__ == ["CodecPipeline", "ZipStore"]
 
 
 def test_selected_by_the_configuration_alone(tmp_path):

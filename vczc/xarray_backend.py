@@ -29,7 +29,6 @@ from xarray.backends import (
     BackendEntrypoint,
     StoreBackendEntrypoint,
 )
-from xarray.backends.zarr import FillValueCoder
 from xarray.core import indexing
 
 _DIMENSIONS = "_ARRAY_DIMENSIONS"  # the attribute that names them in format 2
@@ -122,6 +121,8 @@ class VczcDataStore(AbstractDataStore):
             if mask and array.fill_value is not None:
                 attrs[_FILL] = array.fill_value
         elif isinstance(attrs.get(_FILL), (str, list)):
+            from xarray.backends.zarr import FillValueCoder
+
             dtype = "string" if array.dtype.kind == "T" else array.dtype
             attrs[_FILL] = FillValueCoder.decode(attrs[_FILL], dtype)
         return attrs

@@ -33,13 +33,12 @@ except ModuleNotFoundError:
     require("zarr", "zarr")
     raise
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest
-from zarr.core.array import create_codec_pipeline
-from zarr.core.buffer import default_buffer_prototype
-from zarr.core.codec_pipeline import BatchedCodecPipeline
-from zarr.core.config import config
+from zarr.buffer import default_buffer_prototype
 from zarr.registry import register_pipeline
 from zarr.storage import LocalStore, MemoryStore, StorePath
 
+# zarr-python loads this module with its first array, whoever reads it. What is not of its public
+# names is imported where it is used: should it move, none but those who use it are concerned.
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.store import ByteRequest
@@ -250,10 +249,14 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
     @classmethod
     def from_codecs(cls, codecs: Iterable[Codec]) -> Self:
         """Codecs without an array, as those inside of shards: zarr-python's own pipeline."""
+        from zarr.core.codec_pipeline import BatchedCodecPipeline
+
         return cast("Self", BatchedCodecPipeline.from_codecs(codecs))
 
     @classmethod
     def from_array_metadata_and_store(cls, array_metadata: Any, store: Any) -> Self:
+        from zarr.core.array import create_codec_pipeline
+
         # The default pipeline, as no class but `from_codecs` above is asked for it.
         fallback = create_codec_pipeline(array_metadata)
         name = ".zarray" if array_metadata.zarr_format == 2 else "zarr.json"
@@ -345,7 +348,7 @@ async def _read(decoder: _Decoder, batch: list[_Item], into: _Target) -> list[_S
     getter = batch[0][0] if batch else None
     if type(getter) is StorePath and type(getter.store) in _SYNCHRONOUS:
         return await _read_synchronously(decoder, batch, into)
-    limit = asyncio.Semaphore(config.get("async.concurrency"))
+    limit = asyncio.Semaphore(zarr.config.get("async.concurrency"))
 
     async def read_one(item: _Item) -> _Status:
         async with limit:
@@ -363,7 +366,7 @@ async def _read_synchronously(
     decoder: _Decoder, batch: list[_Item], into: _Target
 ) -> list[_Status]:
     """A few threads, each with a share of the chunks: no chunk waits for the event loop."""
-    n = min(len(batch), config.get("threading.max_workers") or os.cpu_count() or 1)
+    n = min(len(batch), zarr.config.get("threading.max_workers") or os.cpu_count() or 1)
     if decoder.is_for_one_thread:
         n = 1
     nthreads = 1 if n > 1 else None
