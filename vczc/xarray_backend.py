@@ -8,6 +8,7 @@ docs/xarray.md: above all, a fill value does not mask unless it is asked to.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -62,6 +63,9 @@ class VczcArray(BackendArray):
             type(key)(tuple(items)), self.shape, indexing.IndexingSupport.OUTER, self._read
         )
         return result
+
+    async def async_getitem(self, key: indexing.ExplicitIndexer) -> np.ndarray[Any, Any]:
+        return await asyncio.to_thread(self.__getitem__, key)
 
     def _read(self, key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
         if any(isinstance(k, np.ndarray) for k in key):
@@ -275,13 +279,13 @@ def _decoded(
     concat_characters: Any = False,
     **decoders: Any,
 ) -> xr.Dataset:
-    dropped = [drop_variables] if isinstance(drop_variables, str) else drop_variables
-    store = VczcDataStore(group, frozenset(dropped or ()), mask_and_scale)
+    dropped = [drop_variables] if isinstance(drop_variables, str) else list(drop_variables or ())
+    store = VczcDataStore(group, frozenset(dropped), mask_and_scale)
     return StoreBackendEntrypoint().open_dataset(
         store,
         mask_and_scale=mask_and_scale,
         concat_characters=concat_characters,
-        drop_variables=drop_variables,
+        drop_variables=dropped,
         **decoders,
     )
 
