@@ -236,8 +236,7 @@ def _slice_of(request: ByteRequest | None, nbytes: int) -> slice:
 
 
 # Stores whose `get_sync` is all that their `get` is; one that is derived from them may do more.
-# The first versions that we take had none.
-_SYNCHRONOUS = (LocalStore, MemoryStore, ZipStore) if hasattr(StorePath, "get_sync") else ()
+_SYNCHRONOUS = (LocalStore, MemoryStore, ZipStore)
 
 
 @dataclass(frozen=True)
