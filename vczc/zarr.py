@@ -16,6 +16,7 @@ import itertools
 import json
 import math
 import os
+import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -426,6 +427,7 @@ class _Decoder:
         self._slots = _Slots(_rewritten(stored, shape))
         self._array = vczc.open_array(vczc.MemoryStore(self._slots))
         self._places = itertools.count()
+        self._places_lock = threading.Lock()  # without a GIL, two might get the same one
         self.chunk_nbytes = math.prod(self.chunk) * max(1, self._array.itemsize)
         self.is_sharded = self._array.shards is not None
         # Texts of one array are put there by one thread.
@@ -443,7 +445,8 @@ class _Decoder:
             fill = spec.fill_value
             into.buffer[to] = spec.dtype.default_scalar() if fill is None else fill
             return _MISSING
-        place = next(self._places)
+        with self._places_lock:
+            place = next(self._places)
         if spec.shape != self.chunk or place >= self._nplaces:
             return None
         slot = str(place)
