@@ -38,8 +38,8 @@ from zarr.buffer import default_buffer_prototype
 from zarr.registry import register_pipeline
 from zarr.storage import LocalStore, MemoryStore, StorePath
 
-# zarr-python loads this module with its first array, whoever reads it. What is not of its public
-# names is imported where it is used: should it move, none but those who use it are concerned.
+# What is not of zarr-python's public names is imported where it is used: should it move, none but
+# those who use it are concerned.
 if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.store import ByteRequest
