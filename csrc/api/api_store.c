@@ -7,6 +7,7 @@
 #include "node.h"
 #include "pages.h"
 #include "pool.h"
+#include "scratch.h"
 #include "status.h"
 #include "store.h"
 #include "vczc.h"
@@ -65,6 +66,12 @@ void vczc_buffer_free(void *buffer, size_t nbytes) {
 
 void vczc_set_buffer_pool(size_t nbytes) {
     vczi_pages_set_kept(nbytes);
+}
+
+void vczc_trim(void) {
+    vczi_pool_trim(); /* first: its threads keep scratch memory too */
+    vczi_scratch_trim();
+    vczi_pages_trim();
 }
 
 int vczc_set_allocator(const vczc_allocator_t *allocator) {

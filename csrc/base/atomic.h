@@ -5,6 +5,7 @@
 #ifndef VCZI_ATOMIC_H
 #define VCZI_ATOMIC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #if defined(_MSC_VER) && !defined(__clang__)
@@ -31,6 +32,16 @@ static inline void vczi_atomic_store(vczi_atomic_t *self, int64_t value) {
 static inline int64_t vczi_atomic_add(vczi_atomic_t *self, int64_t value) {
     return _InterlockedExchangeAdd64(&self->value, value);
 }
+
+/* Put `value` there; returns what was there before. */
+static inline int64_t vczi_atomic_exchange(vczi_atomic_t *self, int64_t value) {
+    return _InterlockedExchange64(&self->value, value);
+}
+
+/* Put `value` there if it is 0; false where it is not. */
+static inline bool vczi_atomic_fill(vczi_atomic_t *self, int64_t value) {
+    return _InterlockedCompareExchange64(&self->value, value, 0) == 0;
+}
 #else
 #include <stdatomic.h>
 
@@ -53,6 +64,17 @@ static inline void vczi_atomic_store(vczi_atomic_t *self, int64_t value) {
 /* Add `value` (which may be negative); returns what was there before. */
 static inline int64_t vczi_atomic_add(vczi_atomic_t *self, int64_t value) {
     return atomic_fetch_add(&self->value, value);
+}
+
+/* Put `value` there; returns what was there before. */
+static inline int64_t vczi_atomic_exchange(vczi_atomic_t *self, int64_t value) {
+    return atomic_exchange(&self->value, value);
+}
+
+/* Put `value` there if it is 0; false where it is not. */
+static inline bool vczi_atomic_fill(vczi_atomic_t *self, int64_t value) {
+    int64_t empty = 0;
+    return atomic_compare_exchange_strong(&self->value, &empty, value);
 }
 #endif
 

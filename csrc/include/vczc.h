@@ -150,6 +150,13 @@ typedef struct {
  */
 VCZC_API int vczc_set_allocator(const vczc_allocator_t *allocator);
 
+/**
+ * Give back what the library keeps for the next call: idle threads end and are joined, and the memory that each thread
+ * decodes with and the buffers of vczc_set_buffer_pool are freed. Open handles and calls under way go on, and start
+ * threads anew.  @since 0.1
+ */
+VCZC_API void vczc_trim(void);
+
 /* ---- Stores ---- */
 
 typedef struct vczc_store vczc_store_t;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) The vczc developers */
-/* Decoder contexts and buffers. Each thread keeps the one that it used last; it goes when the thread ends. */
+/* Decoder contexts and buffers. Each thread keeps the one that it used last, in a place of its own; it goes when the
+ * thread ends. Places are static and are emptied by exchange, so that vczi_scratch_trim reaches those of all threads.
+ */
 #include "scratch.h"
 
 #include <stdbool.h>
 #include <string.h>
 
+#include "atomic.h"
 #include "checked.h"
+#include "compiler.h"
 #include "mem.h"
 #include "pieces.h"
 #include "status.h"
@@ -14,6 +18,9 @@
 
 /* Readable and writable bytes behind each buffer, so that decoders may copy in whole vectors. */
 #define SCRATCH_SLACK_NBYTES ((size_t) 64)
+
+/* So many threads at once keep one; further ones make theirs anew for each call. */
+#define NPLACES 256
 
 /* A buffer above this size is let go on return. The usual chunk, 20 MB, is kept: getting it anew for each call costs
  * more in fresh pages (6 ms) than decoding it (2 ms). */
@@ -35,13 +42,32 @@ struct vczi_scratch {
     vczi_pieces_t pieces;
 };
 
-/* The thread's kept scratch is the value of this slot; NULL while it is lent. */
-static uintptr_t kept_slot;
-static bool kept_slot_is_made;
-static vczi_once_t kept_once = VCZI_ONCE_INIT;
+/* A cache line for each, as their owners use them all the time. */
+typedef union {
+    vczi_atomic_t kept; /* a vczi_scratch_t *; 0 while it is lent */
+    char line[64];
+} place_t;
 
-static void scratch_free(void *memory) {
-    vczi_scratch_t *scratch = memory;
+static place_t places[NPLACES];
+
+/* Whose places they are. An owner of an older generation has none any more. */
+static struct {
+    vczi_mutex_t mutex;
+    bool is_taken[NPLACES];
+    bool has_exit_slot;
+    uintptr_t exit_slot;
+    vczi_atomic_t generation; /* changed under the mutex */
+} owners = {.mutex = VCZI_MUTEX_INIT, .generation = {1}};
+
+static vczi_once_t owners_once = VCZI_ONCE_INIT;
+
+/* Of this thread. */
+static VCZI_THREAD_LOCAL struct {
+    int64_t generation; /* 0: it has not asked for a place */
+    int place;          /* NPLACES: there was none left */
+} own;
+
+static void scratch_free(vczi_scratch_t *scratch) {
     if (scratch == NULL) {
         return;
     }
@@ -56,20 +82,82 @@ static void scratch_free(void *memory) {
     vczi_free(scratch);
 }
 
-static void make_kept_slot(void) {
-    kept_slot_is_made = vczi_thread_exit_slot(&kept_slot, scratch_free) == 0;
+static vczi_scratch_t *take_kept(int place) {
+    return (vczi_scratch_t *) (uintptr_t) vczi_atomic_exchange(&places[place].kept, 0);
+}
+
+static void lock_owners(void) {
+    vczi_mutex_lock(&owners.mutex);
+}
+
+static void unlock_owners(void) {
+    vczi_mutex_unlock(&owners.mutex);
+}
+
+static bool has_place(void) {
+    return own.generation == vczi_atomic_peek(&owners.generation) && own.place < NPLACES;
+}
+
+/* Of the owners there is one left. What lies in the other places serves who gets them next. */
+static void forget_other_owners(void) {
+    memset(owners.is_taken, 0, sizeof(owners.is_taken));
+    if (has_place()) {
+        owners.is_taken[own.place] = true;
+    }
+    unlock_owners();
+}
+
+static void prepare_owners(void) {
+    vczi_thread_at_fork(lock_owners, unlock_owners, forget_other_owners);
+}
+
+/* What a thread is known by at its end: its place, and the generation that this is of. Never 0. */
+static uintptr_t owner_number(int place) {
+    return (uintptr_t) vczi_atomic_peek(&owners.generation) * NPLACES + (uintptr_t) place;
+}
+
+/* The calling thread ends. */
+static void give_up_place(void *value) {
+    const int place = (int) ((uintptr_t) value % NPLACES);
+    vczi_scratch_t *kept = NULL;
+    lock_owners();
+    if ((uintptr_t) value == owner_number(place)) {
+        owners.is_taken[place] = false;
+        own.generation = 0; /* what else is called at its end may decode */
+        kept = take_kept(place);
+    }
+    unlock_owners();
+    scratch_free(kept);
+}
+
+/* Once for each thread and generation. */
+static void ask_for_place(void) {
+    vczi_once(&owners_once, prepare_owners);
+    lock_owners();
+    own.generation = vczi_atomic_peek(&owners.generation);
+    own.place = 0;
+    while (own.place < NPLACES && owners.is_taken[own.place]) {
+        own.place++;
+    }
+    if (!owners.has_exit_slot) {
+        owners.has_exit_slot = vczi_thread_exit_open(&owners.exit_slot, give_up_place) == 0;
+    }
+    if (!owners.has_exit_slot) {
+        own.place = NPLACES; /* what it kept would stay when it ends */
+    }
+    if (own.place < NPLACES) {
+        owners.is_taken[own.place] = true;
+        vczi_thread_exit_set(owners.exit_slot, (void *) owner_number(own.place));
+    }
+    unlock_owners();
 }
 
 vczi_scratch_t *vczi_scratch_borrow(void) {
-    vczi_once(&kept_once, make_kept_slot);
-    if (kept_slot_is_made) {
-        vczi_scratch_t *kept = vczi_thread_exit_get(kept_slot);
-        if (kept != NULL) {
-            vczi_thread_exit_set(kept_slot, NULL);
-            return kept;
-        }
+    if (own.generation != vczi_atomic_peek(&owners.generation)) {
+        ask_for_place();
     }
-    return vczi_alloc_zeroed(1, sizeof(vczi_scratch_t));
+    vczi_scratch_t *kept = own.place < NPLACES ? take_kept(own.place) : NULL;
+    return kept != NULL ? kept : vczi_alloc_zeroed(1, sizeof(vczi_scratch_t));
 }
 
 void vczi_scratch_return(vczi_scratch_t *scratch) {
@@ -84,12 +172,28 @@ void vczi_scratch_return(vczi_scratch_t *scratch) {
             buffer->nbytes = 0;
         }
     }
-    /* A second one of the same thread (a call inside a call) has no place to be kept in. */
-    if (!kept_slot_is_made || vczi_thread_exit_get(kept_slot) != NULL) {
+    /* A second one of the same thread (a call inside a call) has no place to be kept in, nor has one that was lent
+     * before vczi_scratch_trim. */
+    if (!has_place() || !vczi_atomic_fill(&places[own.place].kept, (int64_t) (uintptr_t) scratch)) {
         scratch_free(scratch);
-        return;
     }
-    vczi_thread_exit_set(kept_slot, scratch);
+}
+
+void vczi_scratch_trim(void) {
+    vczi_once(&owners_once, prepare_owners);
+    lock_owners();
+    const bool is_open = owners.has_exit_slot;
+    const uintptr_t exit_slot = owners.exit_slot;
+    owners.has_exit_slot = false;
+    memset(owners.is_taken, 0, sizeof(owners.is_taken));
+    (void) vczi_atomic_add(&owners.generation, 1);
+    unlock_owners();
+    if (is_open) {
+        vczi_thread_exit_close(exit_slot); /* outside the mutex: it may call give_up_place */
+    }
+    for (int place = 0; place < NPLACES; place++) {
+        scratch_free(take_kept(place));
+    }
 }
 
 uint8_t *vczi_scratch_buffer(vczi_scratch_t *scratch, int which, size_t nbytes) {

@@ -28,6 +28,10 @@ typedef struct vczi_pieces vczi_pieces_t;
 vczi_scratch_t *vczi_scratch_borrow(void);
 void vczi_scratch_return(vczi_scratch_t *scratch);
 
+/* Free what is kept for all threads, and have nothing called any more when they end; what is lent is freed when it is
+ * returned. Threads that borrow later keep theirs again. */
+void vczi_scratch_trim(void);
+
 /* Buffer `which` with at least `nbytes` bytes on a 64-byte border, 64 readable and writable bytes more behind them;
  * its content is lost when it grows. NULL (and a failure) where there is no memory. Large buffers are let go when the
  * scratch is returned, so that one huge chunk does not stay for ever. */

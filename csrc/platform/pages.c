@@ -157,6 +157,11 @@ void vczi_pages_set_kept(size_t nbytes) {
     make_room(0);
 }
 
+void vczi_pages_trim(void) {
+    vczi_once(&pages_once, start_pool);
+    make_room(SIZE_MAX);
+}
+
 size_t vczi_pages_kept(void) {
     lock_pool();
     const size_t nbytes = pages_pool.kept_nbytes;

@@ -18,6 +18,9 @@ void vczi_pages_free(void *pages, size_t nbytes);
  * of what is kept. */
 void vczi_pages_set_kept(size_t nbytes);
 
+/* Let go of what is kept; the bound stays. */
+void vczi_pages_trim(void);
+
 /* Bytes that are kept now. */
 size_t vczi_pages_kept(void);
 

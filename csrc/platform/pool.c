@@ -11,6 +11,7 @@
 
 #include "atomic.h"
 #include "compiler.h"
+#include "mem.h"
 #include "status.h"
 #include "thread.h"
 
@@ -18,6 +19,15 @@
 #define MAX_THREADS 4096
 
 typedef struct call call_t;
+typedef struct worker worker_t;
+
+/* A thread of the pool. All but `thread` under the pool's mutex. */
+struct worker {
+    worker_t *next;
+    vczi_thread_t thread;
+    bool is_busy; /* inside a call */
+    bool leaves;  /* is to end, and is in no list any more */
+};
 
 struct call {
     call_t *previous, *next; /* in the list of open calls */
@@ -41,8 +51,10 @@ static struct {
     call_t *first;       /* open calls, the newest first */
     vczi_atomic_t nbusy; /* threads inside calls, callers and helpers; changed under the mutex */
     int nidle;           /* workers outside calls, those just started among them */
+    worker_t *workers;   /* but for those just started */
+    worker_t *lost;      /* of the parent: their memory alone is here */
     uint64_t generation; /* one more in each forked child */
-} pool = {VCZI_MUTEX_INIT, VCZI_COND_INIT, NULL, {0}, 0, 0};
+} pool = {VCZI_MUTEX_INIT, VCZI_COND_INIT, NULL, {0}, 0, NULL, NULL, 0};
 
 static vczi_once_t pool_once = VCZI_ONCE_INIT;
 static vczi_atomic_t pool_nset;     /* as vczi_pool_set_threads says; 0: the default */
@@ -59,12 +71,25 @@ static void unlock_after_fork(void) {
     vczi_mutex_unlock(&pool.mutex);
 }
 
-/* Only the thread that forked is left. Its own call, if it is in one, sees the new generation when it ends. */
+/* Put all of `workers` before those of `list`. */
+static void add_workers(worker_t **list, worker_t *workers) {
+    worker_t **end = &workers;
+    while (*end != NULL) {
+        end = &(*end)->next;
+    }
+    *end = *list;
+    *list = workers;
+}
+
+/* Only the thread that forked is left. Its own call, if it is in one, sees the new generation when it ends. Memory is
+ * not given back here: the allocator may not work yet. */
 static void restart_after_fork(void) {
     vczi_cond_init(&pool.wake); /* not destroyed: it may still count waiters, who are gone */
     pool.first = NULL;
     vczi_atomic_store(&pool.nbusy, 0);
     pool.nidle = 0;
+    add_workers(&pool.lost, pool.workers);
+    pool.workers = NULL;
     pool.generation++;
     vczi_mutex_unlock(&pool.mutex);
 }
@@ -180,26 +205,28 @@ static void take_jobs(call_t *call, uint64_t generation, bool is_helper) {
 
 /* A worker's whole life. */
 static void work(void *user) {
-    (void) user;
+    worker_t *self = user;
     vczi_mutex_lock(&pool.mutex);
     const uint64_t generation = pool.generation;
-    for (;;) {
+    while (!self->leaves) {
         call_t *call = find_call();
         if (call == NULL) {
             vczi_cond_wait(&pool.wake, &pool.mutex);
             continue;
         }
         pool.nidle--;
+        self->is_busy = true;
         (void) vczi_atomic_add(&pool.nbusy, 1);
         call->nhelpers++;
         vczi_mutex_unlock(&pool.mutex);
         take_jobs(call, generation, true);
         vczi_mutex_lock(&pool.mutex);
-        if (pool.generation != generation) {
+        if (pool.generation != generation) { /* in a child: `self` may be gone as well */
             break;
         }
         call->nhelpers--;
         (void) vczi_atomic_add(&pool.nbusy, -1);
+        self->is_busy = false;
         pool.nidle++;
         if (call->nhelpers == 0) {
             vczi_cond_signal(&call->left); /* with the mutex held: afterwards `call` may be gone */
@@ -208,25 +235,38 @@ static void work(void *user) {
     vczi_mutex_unlock(&pool.mutex);
 }
 
+/* NULL where there is no memory or no thread to be had. */
+static worker_t *start_worker(void) {
+    worker_t *worker = vczi_alloc_zeroed(1, sizeof(*worker));
+    if (worker != NULL && vczi_thread_start(&worker->thread, work, worker) != 0) {
+        vczi_free(worker);
+        worker = NULL;
+    }
+    return worker;
+}
+
 /* Start `nwanted` workers, which are counted as idle already; those that could not be started are counted out. */
 static void start_workers(int nwanted) {
     vczi_detail_t before;
-    vczi_thread_t thread;
+    worker_t *started = NULL;
     int nstarted = 0;
     if (nwanted <= 0) {
         return;
     }
     vczi_detail_save(&before);
-    while (nstarted < nwanted && vczi_thread_start(&thread, work, NULL) == 0) {
-        vczi_thread_detach(thread);
-        nstarted++;
+    for (; nstarted < nwanted; nstarted++) {
+        worker_t *worker = start_worker();
+        if (worker == NULL) {
+            vczi_detail_restore(&before); /* no failure of the call's: it runs with fewer threads */
+            break;
+        }
+        worker->next = started;
+        started = worker;
     }
-    if (nstarted < nwanted) {
-        vczi_detail_restore(&before); /* no failure of the call's: it runs with fewer threads */
-        vczi_mutex_lock(&pool.mutex);
-        pool.nidle -= nwanted - nstarted;
-        vczi_mutex_unlock(&pool.mutex);
-    }
+    vczi_mutex_lock(&pool.mutex);
+    add_workers(&pool.workers, started);
+    pool.nidle -= nwanted - nstarted;
+    vczi_mutex_unlock(&pool.mutex);
 }
 
 /* Give the mutex back, and have `nwanted` idle or new workers look at the calls. Both are done outside the mutex:
@@ -306,4 +346,42 @@ int vczi_pool_run(int64_t njobs, int nthreads, vczi_job_fn function, void *user)
     const int ret = run_alone(njobs, function, user);
     pool_is_inside = false;
     return ret;
+}
+
+/* Take the idle workers out of the list, and tell them to end. Those of a call under way stay. */
+static worker_t *dismiss_idle(void) {
+    worker_t *dismissed = NULL;
+    worker_t **place = &pool.workers;
+    while (*place != NULL) {
+        worker_t *worker = *place;
+        if (worker->is_busy) {
+            place = &worker->next;
+            continue;
+        }
+        *place = worker->next;
+        worker->leaves = true;
+        worker->next = dismissed;
+        dismissed = worker;
+        pool.nidle--;
+    }
+    vczi_cond_broadcast(&pool.wake);
+    return dismissed;
+}
+
+void vczi_pool_trim(void) {
+    vczi_once(&pool_once, prepare_once);
+    vczi_mutex_lock(&pool.mutex);
+    worker_t *dismissed = dismiss_idle();
+    worker_t *lost = pool.lost;
+    pool.lost = NULL;
+    vczi_mutex_unlock(&pool.mutex);
+    for (worker_t *worker = dismissed; worker != NULL; worker = worker->next) {
+        vczi_thread_join(&worker->thread);
+    }
+    add_workers(&lost, dismissed);
+    while (lost != NULL) {
+        worker_t *worker = lost;
+        lost = worker->next;
+        vczi_free(worker);
+    }
 }

@@ -24,4 +24,8 @@ int vczi_pool_threads(void);
 /* 0 goes back to the default. */
 void vczi_pool_set_threads(int nthreads);
 
+/* End and join the threads that help no call at the moment, and give back their memory. They start again when they are
+ * wanted. May be called inside a job. */
+void vczi_pool_trim(void);
+
 #endif

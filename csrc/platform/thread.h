@@ -14,7 +14,7 @@
 #include <windows.h>
 typedef SRWLOCK vczi_mutex_t;
 typedef CONDITION_VARIABLE vczi_cond_t;
-typedef HANDLE vczi_thread_t;
+typedef HANDLE vczi_thread_handle_t;
 typedef INIT_ONCE vczi_once_t;
 #define VCZI_MUTEX_INIT SRWLOCK_INIT
 #define VCZI_COND_INIT CONDITION_VARIABLE_INIT
@@ -23,7 +23,7 @@ typedef INIT_ONCE vczi_once_t;
 #include <pthread.h>
 typedef pthread_mutex_t vczi_mutex_t;
 typedef pthread_cond_t vczi_cond_t;
-typedef pthread_t vczi_thread_t;
+typedef pthread_t vczi_thread_handle_t;
 typedef pthread_once_t vczi_once_t;
 #define VCZI_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
 #define VCZI_COND_INIT PTHREAD_COND_INITIALIZER
@@ -41,10 +41,16 @@ void vczi_cond_signal(vczi_cond_t *cond);
 void vczi_cond_broadcast(vczi_cond_t *cond);
 void vczi_once(vczi_once_t *once, void (*function)(void));
 
+/* A thread from its start to its join, and no longer than that; it stays where it is. */
+typedef struct {
+    vczi_thread_handle_t handle;
+    void (*function)(void *user);
+    void *user;
+} vczi_thread_t;
+
 /* Start a thread that runs function(user), with all signals blocked. 0 or VCZC_ERR_NO_MEMORY. */
-int vczi_thread_start(vczi_thread_t *thread, void (*function)(void *), void *user);
-void vczi_thread_join(vczi_thread_t thread);
-void vczi_thread_detach(vczi_thread_t thread);
+int vczi_thread_start(vczi_thread_t *thread, void (*function)(void *user), void *user);
+void vczi_thread_join(const vczi_thread_t *thread);
 
 /* Processors that the process may run on: affinity and, on Linux, the cgroup's limit (rounded up). At least 1. */
 int vczi_thread_processors(void);
@@ -53,9 +59,13 @@ int vczi_thread_processors(void);
  * is no fork. */
 void vczi_thread_at_fork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
-/* Call `function(value)` when the calling thread ends. One key for each `slot` made by vczi_thread_exit_slot. */
-int vczi_thread_exit_slot(uintptr_t *slot, void (*function)(void *value));
+/* What is to be called when threads end: `function`, with the value that the thread has set last, unless that is NULL.
+ * A thread that has set none is not concerned. */
+int vczi_thread_exit_open(uintptr_t *slot, void (*function)(void *value));
 void vczi_thread_exit_set(uintptr_t slot, void *value);
-void *vczi_thread_exit_get(uintptr_t slot);
+
+/* Nothing is called any more; but where the system wants it so, at once for each thread that has set a value. No thread
+ * may be setting one. */
+void vczi_thread_exit_close(uintptr_t slot);
 
 #endif

@@ -18,7 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mem.h"
 #include "status.h"
 
 /* Decoders keep up to 256 KB on the stack; some systems give a thread only 512 KB. */
@@ -64,57 +63,38 @@ void vczi_once(vczi_once_t *once, void (*function)(void)) {
     (void) pthread_once(once, function);
 }
 
-typedef struct {
-    void (*function)(void *);
-    void *user;
-} start_t;
-
-static void *run_start(void *argument) {
-    start_t *start = argument;
-    const start_t copy = *start;
-    vczi_free(start);
-    copy.function(copy.user);
+static void *run_thread(void *argument) {
+    const vczi_thread_t *thread = argument; /* but for its handle, which may not be written yet */
+    thread->function(thread->user);
     return NULL;
 }
 
 /* A signal that the program handles must not interrupt a thread that it does not know of; a new thread inherits
  * the mask of the one that starts it. */
-static int create_without_signals(pthread_t *thread, const pthread_attr_t *attributes, start_t *start) {
+static int create_without_signals(vczi_thread_t *thread, const pthread_attr_t *attributes) {
     sigset_t all, before;
     (void) sigfillset(&all);
     (void) pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(thread, attributes, run_start, start);
+    const int error = pthread_create(&thread->handle, attributes, run_thread, thread);
     (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
 
-int vczi_thread_start(vczi_thread_t *thread, void (*function)(void *), void *user) {
+int vczi_thread_start(vczi_thread_t *thread, void (*function)(void *user), void *user) {
     pthread_attr_t attributes;
-    start_t *start = vczi_alloc(sizeof(*start));
-    if (start == NULL) {
-        return VCZC_ERR_NO_MEMORY;
-    }
-    start->function = function;
-    start->user = user;
+    thread->function = function;
+    thread->user = user;
     int error = pthread_attr_init(&attributes);
     if (error == 0) {
         (void) pthread_attr_setstacksize(&attributes, STACK_NBYTES); /* where it is refused, the default serves */
-        error = create_without_signals(thread, &attributes, start);
+        error = create_without_signals(thread, &attributes);
         (void) pthread_attr_destroy(&attributes);
     }
-    if (error != 0) {
-        vczi_free(start);
-        return vczi_fail_errno(VCZC_ERR_NO_MEMORY, error, "cannot start a thread");
-    }
-    return 0;
+    return error == 0 ? 0 : vczi_fail_errno(VCZC_ERR_NO_MEMORY, error, "cannot start a thread");
 }
 
-void vczi_thread_join(vczi_thread_t thread) {
-    (void) pthread_join(thread, NULL);
-}
-
-void vczi_thread_detach(vczi_thread_t thread) {
-    (void) pthread_detach(thread);
+void vczi_thread_join(const vczi_thread_t *thread) {
+    (void) pthread_join(thread->handle, NULL);
 }
 
 #ifdef __linux__
@@ -269,7 +249,7 @@ void vczi_thread_at_fork(void (*prepare)(void), void (*parent)(void), void (*chi
     (void) pthread_atfork(prepare, parent, child);
 }
 
-int vczi_thread_exit_slot(uintptr_t *slot, void (*function)(void *value)) {
+int vczi_thread_exit_open(uintptr_t *slot, void (*function)(void *value)) {
     pthread_key_t key;
     *slot = 0;
     const int error = pthread_key_create(&key, function);
@@ -284,8 +264,8 @@ void vczi_thread_exit_set(uintptr_t slot, void *value) {
     (void) pthread_setspecific((pthread_key_t) slot, value);
 }
 
-void *vczi_thread_exit_get(uintptr_t slot) {
-    return pthread_getspecific((pthread_key_t) slot);
+void vczi_thread_exit_close(uintptr_t slot) {
+    (void) pthread_key_delete((pthread_key_t) slot);
 }
 
 #else

@@ -67,43 +67,27 @@ void vczi_once(vczi_once_t *once, void (*function)(void)) {
     (void) InitOnceExecuteOnce(once, run_once, &call, NULL);
 }
 
-typedef struct {
-    void (*function)(void *);
-    void *user;
-} start_t;
-
-static unsigned __stdcall run_start(void *argument) {
-    start_t *start = argument;
-    const start_t copy = *start;
-    vczi_free(start);
-    copy.function(copy.user);
+static unsigned __stdcall run_thread(void *argument) {
+    const vczi_thread_t *thread = argument; /* but for its handle, which may not be written yet */
+    thread->function(thread->user);
     return 0;
 }
 
-int vczi_thread_start(vczi_thread_t *thread, void (*function)(void *), void *user) {
-    start_t *start = vczi_alloc(sizeof(*start));
-    if (start == NULL) {
-        return VCZC_ERR_NO_MEMORY;
-    }
-    start->function = function;
-    start->user = user;
+int vczi_thread_start(vczi_thread_t *thread, void (*function)(void *user), void *user) {
+    thread->function = function;
+    thread->user = user;
     const uintptr_t handle =
-        _beginthreadex(NULL, STACK_NBYTES, run_start, start, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
+        _beginthreadex(NULL, STACK_NBYTES, run_thread, thread, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
     if (handle == 0) {
-        vczi_free(start);
         return vczi_fail(VCZC_ERR_NO_MEMORY, "cannot start a thread");
     }
-    *thread = (HANDLE) handle;
+    thread->handle = (HANDLE) handle;
     return 0;
 }
 
-void vczi_thread_join(vczi_thread_t thread) {
-    (void) WaitForSingleObject(thread, INFINITE);
-    (void) CloseHandle(thread);
-}
-
-void vczi_thread_detach(vczi_thread_t thread) {
-    (void) CloseHandle(thread);
+void vczi_thread_join(const vczi_thread_t *thread) {
+    (void) WaitForSingleObject(thread->handle, INFINITE);
+    (void) CloseHandle(thread->handle);
 }
 
 static int count_bits(DWORD_PTR mask) {
@@ -132,7 +116,7 @@ void vczi_thread_at_fork(void (*prepare)(void), void (*parent)(void), void (*chi
 }
 
 /* Fiber-local storage calls back when a thread ends, as thread-local storage does not; the callback gets the value
- * only, so the value is wrapped with the function. Slots are made once per process and stay. */
+ * only, so the value is wrapped with the function. */
 typedef struct {
     DWORD index;
     void (*function)(void *value);
@@ -151,7 +135,7 @@ static void NTAPI run_exit(void *argument) {
     vczi_free(kept);
 }
 
-int vczi_thread_exit_slot(uintptr_t *slot, void (*function)(void *value)) {
+int vczi_thread_exit_open(uintptr_t *slot, void (*function)(void *value)) {
     *slot = 0;
     exit_slot_t *made = vczi_alloc(sizeof(*made));
     if (made == NULL) {
@@ -181,10 +165,11 @@ void vczi_thread_exit_set(uintptr_t slot, void *value) {
     kept->value = value;
 }
 
-void *vczi_thread_exit_get(uintptr_t slot) {
-    const exit_slot_t *made = (const exit_slot_t *) slot;
-    const exit_value_t *kept = FlsGetValue(made->index);
-    return kept == NULL ? NULL : kept->value;
+/* Which calls run_exit for every thread that has a value. */
+void vczi_thread_exit_close(uintptr_t slot) {
+    exit_slot_t *made = (exit_slot_t *) slot;
+    (void) FlsFree(made->index);
+    vczi_free(made);
 }
 
 #else

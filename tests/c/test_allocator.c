@@ -2,59 +2,17 @@
 /* Copyright (c) The vczc developers */
 /* An allocator of the embedder's: all memory comes from it and goes back to it. A program of its own, for it is set
  * before anything else. */
-#include <stdatomic.h>
-#include <stdlib.h>
-
 #include <blosc.h>
 
+#include "account.h"
 #include "check.h"
 #include "mem.h"
 #include "scratch.h"
 #include "vczc.h"
 
-#define HEAD_NBYTES 16
-#define MAGIC 0x5ca1ab1eu
-
-typedef struct {
-    atomic_long nblocks, ntaken;
-} account_t;
-
-static void *account_alloc(void *user, size_t nbytes) {
-    account_t *account = user;
-    char *memory = nbytes == 0 ? NULL : malloc(nbytes + HEAD_NBYTES);
-    if (memory == NULL) return NULL;
-    const uint32_t magic = MAGIC;
-    memcpy(memory, &magic, sizeof(magic));
-    atomic_fetch_add(&account->nblocks, 1);
-    atomic_fetch_add(&account->ntaken, 1);
-    return memory + HEAD_NBYTES;
-}
-
-/* What was not taken here is not given back here. */
-static char *whole(void *memory) {
-    uint32_t magic;
-    char *start = (char *) memory - HEAD_NBYTES;
-    memcpy(&magic, start, sizeof(magic));
-    if (magic != MAGIC) abort();
-    return start;
-}
-
-static void *account_resize(void *user, void *memory, size_t nbytes) {
-    (void) user;
-    char *moved = realloc(whole(memory), nbytes + HEAD_NBYTES);
-    return moved == NULL ? NULL : moved + HEAD_NBYTES;
-}
-
-static void account_release(void *user, void *memory) {
-    account_t *account = user;
-    atomic_fetch_add(&account->nblocks, -1);
-    free(whole(memory));
-}
-
-static account_t account;
-
 static void it_is_set_once(void) {
-    vczc_allocator_t allocator = {sizeof(allocator), account_alloc, NULL, account_release, &account};
+    vczc_allocator_t allocator = account_allocator;
+    allocator.resize = NULL;
     CHECK_EQ(vczc_set_allocator(NULL), VCZC_ERR_ARGUMENT);
     CHECK_EQ(vczc_set_allocator(&allocator), VCZC_ERR_ARGUMENT);
     allocator.resize = account_resize;

@@ -105,7 +105,7 @@ static void test_threads(void) {
         REQUIRE(vczi_thread_start(&threads[i], walk, kept) == 0);
     }
     for (int i = 0; i < 4; i++) {
-        vczi_thread_join(threads[i]);
+        vczi_thread_join(&threads[i]);
     }
     vczi_array_kept_close(kept);
 }

@@ -90,7 +90,7 @@ static void test_threads(void) {
         REQUIRE(CHECK_EQ(vczi_thread_start(&threads[i], use_pages, &values[i]), 0));
     }
     for (int i = 0; i < 4; i++) {
-        vczi_thread_join(threads[i]);
+        vczi_thread_join(&threads[i]);
     }
     CHECK(vczi_pages_kept() <= 16 * MB);
     vczi_pages_set_kept(0);
@@ -115,7 +115,7 @@ static void test_forks(void) {
         CHECK_EQ(waitpid(child, &status, 0), child);
         CHECK_EQ(status, 0);
     }
-    vczi_thread_join(thread);
+    vczi_thread_join(&thread);
     vczi_pages_set_kept(0);
 }
 #endif

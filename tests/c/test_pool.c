@@ -13,6 +13,7 @@
 #include "atomic.h"
 #include "check.h"
 #include "cpu.h"
+#include "forking.h"
 #include "mem.h"
 #include "pool.h"
 #include "status.h"
@@ -24,22 +25,6 @@
 #endif
 
 enum { NCELLS = 2000, NCALLERS = 8 };
-
-/* gcc's thread sanitizer cannot follow threads that a child starts after a fork among threads; clang's can, if asked.
- */
-#if defined(__SANITIZE_THREAD__)
-#define CAN_FORK_AMONG_THREADS 0
-#else
-#define CAN_FORK_AMONG_THREADS 1
-#endif
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void) {
-    return "die_after_fork=0";
-}
-#endif
-#endif
 
 /* How many threads were inside jobs at once. No mutex: a child that is forked while it is held would wait for ever. */
 enum { MAX_INSIDE = 64 };
@@ -235,7 +220,7 @@ static int run_callers(int nthreads) {
         CHECK_EQ(vczi_thread_start(&threads[i], call_often, &callers[i]), 0);
     }
     for (int i = 0; i < NCALLERS; i++) {
-        vczi_thread_join(threads[i]);
+        vczi_thread_join(&threads[i]);
         CHECK_EQ(callers[i].nwrong, 0);
     }
     return max_inside(&crowd);
@@ -269,37 +254,21 @@ static void count_exit(void *value) {
 static uintptr_t exit_slot;
 
 static void set_exit(void *user) {
-    if (vczi_thread_exit_get(exit_slot) == NULL) {
-        vczi_thread_exit_set(exit_slot, user);
-    }
+    vczi_thread_exit_set(exit_slot, NULL);
+    vczi_thread_exit_set(exit_slot, user);
 }
 
 static void test_thread_exit_slot(void) {
     vczi_thread_t thread;
     int value = 5;
-    CHECK_EQ(vczi_thread_exit_slot(&exit_slot, count_exit), 0);
-    CHECK(vczi_thread_exit_get(exit_slot) == NULL);
+    CHECK_EQ(vczi_thread_exit_open(&exit_slot, count_exit), 0);
     CHECK_EQ(vczi_thread_start(&thread, set_exit, &value), 0);
-    vczi_thread_join(thread);
+    vczi_thread_join(&thread);
     CHECK_EQ(vczi_atomic_load(&nexits), 5);
+    vczi_thread_exit_close(exit_slot);
 }
 
 #ifndef _WIN32
-/* The status of a child that ends with what `function` gives; -1 where it did not end by itself. */
-static int in_child(int (*function)(const char *), const char *argument) {
-    int status = -1;
-    (void) fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        (void) alarm(60); /* a hang is a failure */
-        _exit(function(argument));
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
-        return -status;
-    }
-    return WEXITSTATUS(status);
-}
-
 static int threads_of(const char *text) {
     (void) setenv("VCZC_NUM_THREADS", text, 1);
     vczi_pool_set_threads(0);
@@ -367,7 +336,7 @@ static void test_fork_in_the_middle_of_runs(void) {
     }
     vczi_atomic_store(&is_stopped, 1);
     for (int i = 0; i < 2; i++) {
-        vczi_thread_join(threads[i]);
+        vczi_thread_join(&threads[i]);
     }
 }
 

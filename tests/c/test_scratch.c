@@ -106,9 +106,27 @@ static void test_contexts_go_with_the_thread(void) {
     vczi_thread_t thread;
     nmade = ndropped = 0;
     REQUIRE(vczi_thread_start(&thread, use_contexts, NULL) == 0);
-    vczi_thread_join(thread);
+    vczi_thread_join(&thread);
     CHECK_EQ(nmade, 1);
     CHECK_EQ(ndropped, 1);
+}
+
+static void test_trimming_frees_what_is_kept(void) {
+    nmade = ndropped = 0;
+    vczi_scratch_t *lent = vczi_scratch_borrow();
+    REQUIRE(lent != NULL);
+    CHECK(vczi_scratch_context(lent, VCZI_CONTEXT_ZSTD, make_context, drop_context) != NULL);
+    vczi_scratch_trim();
+    CHECK_EQ(ndropped, 0); /* what is lent stays */
+    CHECK(vczi_scratch_context(lent, VCZI_CONTEXT_ZSTD, make_context, drop_context) != NULL);
+    vczi_scratch_return(lent);
+    CHECK_EQ(ndropped, 1); /* and goes when it comes back */
+    use_contexts(NULL);
+    CHECK_EQ(nmade, 2);
+    CHECK_EQ(ndropped, 1);
+    vczi_scratch_trim();
+    CHECK_EQ(ndropped, 2);
+    test_contexts_go_with_the_thread(); /* as before */
 }
 
 #ifdef VCZI_TEST_FAULTS
@@ -138,6 +156,7 @@ int main(void) {
     RUN(test_growing_keeps_what_is_asked);
     RUN(test_what_cannot_be_had);
     RUN(test_contexts_go_with_the_thread);
+    RUN(test_trimming_frees_what_is_kept);
 #ifdef VCZI_TEST_FAULTS
     RUN(test_failing_allocations);
 #endif
