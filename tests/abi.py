@@ -44,7 +44,7 @@ def callbacks():
 def constants():
     text = header_text()
     names = re.findall(r"\b(VCZC_\w+)\s*=", text)
-    return [*names, *re.findall(r"^#define (VCZC_(?:MAX|ERR)_\w+)", text, re.MULTILINE)]
+    return [*names, *re.findall(r"^#define (VCZC_(?:MAX|ERR|CONTIG)_\w+)", text, re.MULTILINE)]
 
 
 def structs():

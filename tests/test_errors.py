@@ -17,7 +17,8 @@ import zarr
 import vczc
 from vczc import _core, errors
 
-HEADER = Path(__file__).resolve().parent.parent / "csrc" / "include" / "vczc.h"
+ROOT = Path(__file__).resolve().parent.parent
+HEADER = ROOT / "csrc" / "include" / "vczc.h"
 
 CODES = {
     name: int(value)
@@ -324,3 +325,26 @@ def test_few_causes_are_kept():
         errors.remember_cause(f"cause {i}", ValueError(i))
     assert len(errors._causes) <= 16
     errors._causes.clear()
+
+
+def own_texts():
+    """Each code's text of vczc_strerror."""
+    source = (ROOT / "csrc" / "base" / "status.c").read_text(encoding="utf-8")
+    return dict(re.findall(r'case (VCZC_ERR_\w+):\s+return "([^"]+)";', source))
+
+
+def reasons():
+    """(code, or how it is worked out; the text) of each failure of the C library."""
+    call = r'vczi_fail(?:_errno)?\(([^,"]+),\s*(?:[\w>.-]+,\s*)?"((?:[^"\\]|\\.)*)"'
+    for path in sorted((ROOT / "csrc").glob("*/*.c")):
+        yield from re.findall(call, path.read_text(encoding="utf-8"))
+
+
+def test_no_reason_repeats_what_its_code_says():
+    """A program prints both: `corrupt data: corrupt data in a chunk` would stutter."""
+    texts = own_texts()
+    found = list(reasons())
+    assert len(texts) > 12 and len(found) > 250
+    for code, reason in found:
+        said = [texts[code]] if code in texts else texts.values()
+        assert not [text for text in said if text in reason.lower()], reason

@@ -153,7 +153,7 @@ def test_pxd_declares_what_the_header_does():
     header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     pxd = (ROOT / "vczc" / "libvczc.pxd").read_text(encoding="utf-8")
     functions = set(re.findall(r"VCZC_API[^;]*?\b(vczc_\w+)\(", header, flags=re.DOTALL))
-    constants = set(re.findall(r"\b(VCZC_(?:ERR|OPEN|STORE|NODE|MISSING)_\w+)", header))
+    constants = set(re.findall(r"\b(VCZC_(?:ERR|OPEN|STORE|NODE|MISSING|CONTIG|MAX)_\w+)", header))
     constants |= set(re.findall(r"^\s+(VCZC_\w+) = \d+,?$", header, flags=re.MULTILINE))
     assert len(functions) > 30
     assert functions == set(re.findall(r"\b(vczc_\w+)\((?!\*)", pxd)) - {"vczc_list_fn"}

@@ -32,10 +32,9 @@ int use(const char *path) {
     if (ret == 0) {
         const int64_t *shape = vczc_array_info(gt)->shape, start[3] = {0, 0, 0};
         const vczc_selection_t all = {start, shape, NULL, 4};
-        const int64_t strides[3] = {shape[1] * shape[2], shape[2], 1};
         const size_t nbytes = (size_t) (shape[0] * shape[1] * shape[2]);
         char *alleles = malloc(nbytes), *large = vczc_buffer_alloc((size_t) 5 << 20);
-        ret = vczc_array_read_selection(gt, &all, alleles, strides);
+        ret = vczc_array_read_selection(gt, &all, alleles, NULL);
         vczc_buffer_free(large, (size_t) 5 << 20);
         free(alleles);
     }

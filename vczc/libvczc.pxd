@@ -61,6 +61,7 @@ cdef extern from "vczc.h" nogil:
         void *user
 
     int vczc_set_allocator(const vczc_allocator_t *allocator) noexcept
+    void vczc_trim() noexcept
     int vczc_get_threads() noexcept
 
     # Stores
@@ -361,6 +362,8 @@ cdef extern from "vczc.h" nogil:
     # Regions of the genome
     ctypedef struct vczc_regions_t:
         pass
+
+    const int64_t VCZC_CONTIG_END
 
     ctypedef struct vczc_interval_t:
         int64_t contig

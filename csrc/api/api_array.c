@@ -50,11 +50,11 @@ void vczc_array_close(vczc_array_t *array) {
 }
 
 const vczc_array_info_t *vczc_array_info(const vczc_array_t *array) {
-    return &array->info;
+    return array == NULL ? NULL : &array->info;
 }
 
 const vczc_node_info_t *vczc_array_node_info(const vczc_array_t *array) {
-    return vczi_node_info(array->node);
+    return array == NULL ? NULL : vczi_node_info(array->node);
 }
 
 int vczc_array_block_shape(const vczc_array_t *array, const int64_t *coords, int64_t *shape) {
@@ -100,10 +100,7 @@ static int check_selection(const vczc_array_t *array, const vczc_selection_t *se
 
 int vczc_array_read_selection(const vczc_array_t *array, const vczc_selection_t *selection, void *out,
                               const int64_t *out_strides) {
-    int ret = check_selection(array, selection);
-    if (ret == 0 && array->info.ndim != 0 && out_strides == NULL) {
-        ret = vczi_null_argument("out_strides");
-    }
+    const int ret = check_selection(array, selection);
     return ret != 0 ? ret : vczi_array_read(array, selection, out, out_strides);
 }
 

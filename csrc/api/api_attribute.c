@@ -16,7 +16,7 @@ static int check(const vczc_node_t *node, const char *key, const void *out) {
 }
 
 const vczc_node_t *vczc_array_node(const vczc_array_t *array) {
-    return array->node;
+    return array == NULL ? NULL : array->node;
 }
 
 int vczc_node_attr_type(const vczc_node_t *node, const char *key, int *type) {

@@ -6,6 +6,7 @@
 
 #include "api_argument.h"
 #include "array_calls.h"
+#include "checked.h"
 #include "items.h"
 #include "status.h"
 #include "vczc.h"
@@ -52,9 +53,36 @@ static int set_shape(const source_t *source, vczi_calls_sink_t *sink) {
     return ret;
 }
 
-/* `has_out` is false where the caller gave no memory: nothing may then have to be written. */
-static int read_calls(const source_t *source, vczi_calls_sink_t *sink, bool has_out) {
+/* Bytes of a dosage; 0 of a type that dosages do not have, which vczi_calls_check refuses. */
+static int64_t dosage_nbytes(int dtype) {
+    if (dtype >= VCZC_INT8 && dtype <= VCZC_INT64) {
+        return INT64_C(1) << (dtype - VCZC_INT8);
+    }
+    return dtype == VCZC_FLOAT32 ? 4 : dtype == VCZC_FLOAT64 ? 8 : 0;
+}
+
+/* In C order where the caller gave no strides. */
+static int place_dosages(vczi_calls_sink_t *sink, const int64_t *out_strides) {
+    int64_t nbytes = 0;
+    if (out_strides != NULL) {
+        memcpy(sink->strides, out_strides, sizeof(sink->strides));
+        return 0;
+    }
+    sink->strides[1] = dosage_nbytes(sink->dtype);
+    if (!vczi_mul_i64(sink->nsamples, sink->strides[1], &sink->strides[0]) ||
+        !vczi_mul_i64(sink->nvariants, sink->strides[0], &nbytes) || (uint64_t) nbytes > (uint64_t) PTRDIFF_MAX) {
+        return vczi_fail(VCZC_ERR_INDEX, "the dosages have more bytes than memory can hold");
+    }
+    return 0;
+}
+
+/* `has_out` is false where the caller gave no memory: nothing may then have to be written. `out_strides` are those of
+ * dosages. */
+static int read_calls(const source_t *source, vczi_calls_sink_t *sink, bool has_out, const int64_t *out_strides) {
     int ret = set_shape(source, sink);
+    if (ret == 0 && sink->kind == VCZI_CALLS_DOSAGE) {
+        ret = place_dosages(sink, out_strides);
+    }
     if (ret == 0) {
         ret = vczi_calls_check(sink);
     }
@@ -73,27 +101,22 @@ static int read_calls(const source_t *source, vczi_calls_sink_t *sink, bool has_
 
 static int read_dosage(const source_t *source, int dtype, void *out, const int64_t *out_strides) {
     vczi_calls_sink_t sink = {.kind = VCZI_CALLS_DOSAGE, .dtype = dtype, .out = out};
-    if (out_strides == NULL) {
-        return vczi_null_argument("out_strides");
-    }
-    sink.strides[0] = out_strides[0];
-    sink.strides[1] = out_strides[1];
-    return read_calls(source, &sink, out != NULL);
+    return read_calls(source, &sink, out != NULL, out_strides);
 }
 
 static int read_allele_counts(const source_t *source, int64_t nalleles, int32_t *out) {
     vczi_calls_sink_t sink = {.kind = VCZI_CALLS_ALLELES, .nalleles = nalleles, .counts = out};
-    return read_calls(source, &sink, out != NULL);
+    return read_calls(source, &sink, out != NULL, NULL);
 }
 
 static int read_missing(const source_t *source, int64_t *of_variants, int64_t *of_samples) {
     vczi_calls_sink_t sink = {.kind = VCZI_CALLS_MISSING, .of_variants = of_variants, .of_samples = of_samples};
-    return read_calls(source, &sink, true);
+    return read_calls(source, &sink, true, NULL);
 }
 
 static int read_bed(const source_t *source, uint8_t *out) {
     vczi_calls_sink_t sink = {.kind = VCZI_CALLS_BED, .bed = out};
-    return read_calls(source, &sink, out != NULL);
+    return read_calls(source, &sink, out != NULL, NULL);
 }
 
 int vczc_genotype_dosage(const vczc_genotypes_t *genotypes, int dtype, void *out, const int64_t *out_strides) {

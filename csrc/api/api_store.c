@@ -28,6 +28,9 @@ const char *vczc_error_detail(void) {
 
 void vczc_error_last(vczc_error_t *error) {
     const vczi_detail_t *detail = vczi_detail_view();
+    if (error == NULL) {
+        return;
+    }
     error->code = detail->code;
     error->ndim = detail->code == 0 ? -1 : detail->ndim;
     error->coords = detail->coords;
@@ -154,15 +157,15 @@ void vczc_store_close(vczc_store_t *store) {
 }
 
 int vczc_store_kind(const vczc_store_t *store) {
-    return vczi_store_kind(store);
+    return store == NULL ? 0 : vczi_store_kind(store);
 }
 
 const char *vczc_store_location(const vczc_store_t *store) {
-    return vczi_store_location(store);
+    return store == NULL ? NULL : vczi_store_location(store);
 }
 
 const char *vczc_store_prefix(const vczc_store_t *store) {
-    return vczi_store_prefix(store);
+    return store == NULL ? NULL : vczi_store_prefix(store);
 }
 
 int vczc_store_get(vczc_store_t *store, const char *key, vczc_bytes_t *bytes) {
@@ -208,7 +211,7 @@ void vczc_node_close(vczc_node_t *node) {
 }
 
 const vczc_node_info_t *vczc_node_info(const vczc_node_t *node) {
-    return vczi_node_info(node);
+    return node == NULL ? NULL : vczi_node_info(node);
 }
 
 int vczc_node_children(const vczc_node_t *node, vczc_child_fn tell, void *user) {

@@ -72,11 +72,11 @@ void vczc_samples_close(vczc_samples_t *samples) {
 }
 
 int64_t vczc_samples_count(const vczc_samples_t *samples) {
-    return samples->ids.nids;
+    return samples == NULL ? 0 : samples->ids.nids;
 }
 
 const char *vczc_samples_id(const vczc_samples_t *samples, int64_t index) {
-    return index < 0 || index >= samples->ids.nids ? NULL : vczi_ids_view(&samples->ids, index);
+    return index < 0 || index >= vczc_samples_count(samples) ? NULL : vczi_ids_view(&samples->ids, index);
 }
 
 int vczc_samples_find(const vczc_samples_t *samples, const char *id, int64_t *index) {
@@ -113,11 +113,11 @@ void vczc_regions_close(vczc_regions_t *regions) {
 }
 
 int64_t vczc_regions_ncontigs(const vczc_regions_t *regions) {
-    return regions->contigs.nids;
+    return regions == NULL ? 0 : regions->contigs.nids;
 }
 
 const char *vczc_regions_contig(const vczc_regions_t *regions, int64_t contig) {
-    return contig < 0 || contig >= regions->contigs.nids ? NULL : vczi_ids_view(&regions->contigs, contig);
+    return contig < 0 || contig >= vczc_regions_ncontigs(regions) ? NULL : vczi_ids_view(&regions->contigs, contig);
 }
 
 int vczc_regions_parse(const vczc_regions_t *regions, const char *text, vczc_interval_t *interval) {
@@ -131,7 +131,7 @@ static int check_interval(const vczc_regions_t *regions, const vczc_interval_t *
     if (interval->contig < 0 || interval->contig >= regions->contigs.nids) {
         return vczi_fail(VCZC_ERR_INDEX, "there is no contig %lld", (long long) interval->contig);
     }
-    if (interval->start > interval->stop || interval->start < 0 || interval->stop > VCZI_LAST_POSITION) {
+    if (interval->start > interval->stop || interval->start < 0 || interval->stop > VCZC_CONTIG_END) {
         return vczi_fail(VCZC_ERR_ARGUMENT, "positions from %lld to %lld are no interval", (long long) interval->start,
                          (long long) interval->stop);
     }

@@ -91,6 +91,19 @@ static int read_job(void *user, int64_t number, vczi_fetch_t *fetch) {
     return read_chunk(fetch, job.coords, &job.request, read->out + job.place);
 }
 
+/* Strides of C order in bytes, where the caller gave none. */
+static int pack(vczi_plan_t *plan) {
+    const int64_t item_nbytes = (int64_t) plan->array->chain.item_nbytes;
+    int64_t nbytes = 0;
+    if (!vczi_mul_i64(plan->nitems, item_nbytes, &nbytes) || (uint64_t) nbytes > (uint64_t) PTRDIFF_MAX) {
+        return vczi_fail(VCZC_ERR_INDEX, "the selection has more bytes than memory can hold");
+    }
+    for (int i = 0; i < plan->array->doc->grid.ndim; i++) {
+        plan->out_strides[i] *= item_nbytes; /* none is larger than all items */
+    }
+    return 0;
+}
+
 static int read_plan(vczi_plan_t *plan, int nthreads, void *out) {
     read_t read = {plan, out};
     nthreads = nthreads > 0 ? nthreads : vczi_pool_threads();
@@ -110,6 +123,12 @@ int vczi_array_read(const vczc_array_t *array, const vczc_selection_t *selection
     }
     if (out == NULL) {
         return vczi_fail(VCZC_ERR_ARGUMENT, "out is NULL");
+    }
+    if (out_strides == NULL) {
+        ret = pack(&plan);
+        if (ret != 0) {
+            return ret;
+        }
     }
     const int64_t item_nbytes = (int64_t) array->chain.item_nbytes;
     const bool is_small = plan.nitems < ALONE_NBYTES / (item_nbytes > 0 ? item_nbytes : 1);

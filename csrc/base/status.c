@@ -42,7 +42,7 @@ const char *vczi_strerror(int code) {
         case VCZC_ERR_STORE:
             return "store cannot be read";
         case VCZC_ERR_NO_NODE:
-            return "no such group or array";
+            return "no such node";
         case VCZC_ERR_METADATA:
             return "invalid metadata";
         case VCZC_ERR_UNSUPPORTED:

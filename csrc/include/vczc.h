@@ -4,31 +4,40 @@
  * libvczc: read VCF Zarr where it lies.
  *
  * Open a store (a directory, a zip archive, memory, or your own callbacks), open an array of it, and decode its
- * chunks into memory that you own:
+ * chunks into memory that you own. `pkg-config --cflags --libs vczc` says how to build it.
  *
  *     vczc_store_t *store = NULL;
  *     vczc_array_t *array = NULL;
+ *     int64_t coords[VCZC_MAX_NDIM] = {0};            // of the first chunk
+ *     void *out = NULL;
  *     int ret = vczc_store_open(&store, "cohort.vcz.zip", 0);
  *     if (ret == 0) ret = vczc_array_open(&array, store, "call_genotype");
- *     if (ret == 0) ret = vczc_array_read_block(array, coords, out, out_size);
+ *     if (ret == 0) {
+ *         const vczc_array_info_t *info = vczc_array_info(array); // what it is: shape, type, chunks
+ *         out = malloc(info->chunk_nbytes);
+ *         ret = vczc_array_read_block(array, coords, out, info->chunk_nbytes);
+ *     }
  *     if (ret != 0) fprintf(stderr, "%s: %s\n", vczc_strerror(ret), vczc_error_detail());
+ *     free(out);
  *     vczc_array_close(array);
  *     vczc_store_close(store);
  *
  * Rules that hold for every function:
  * - What can fail returns an int: 0, or a negative VCZC_ERR_…; the reason is in vczc_error_detail() of the same
- *   thread. Nothing prints, exits or aborts, whatever the stored bytes say.
- * - `open` sets its output to NULL first and leaves it NULL on failure; `close` takes NULL. Handles are immutable
- *   once open, may be shared among threads, survive fork, and may be closed in any order: an array holds its store.
+ *   thread. @return names the codes to be expected. Nothing prints, exits or aborts, whatever the stored bytes say.
+ * - `open` sets its output to NULL first and leaves it NULL on failure. Handles are immutable once open, may be shared
+ *   among threads, survive fork, and may be closed in any order: what was opened from a store holds it.
  * - Memory that you give is never kept. Memory that vczc gives has one named function that frees it; results
  *   that are borrowed from a handle say so, and live as long as it.
  * - Functions may be called by any thread. Of a handle's users none may be inside a function when it is closed.
  * - Structs that begin with struct_nbytes are the caller's, and may grow at the end in later versions: set it to the
  *   sizeof of the struct, and zero what you do not use. Those that are borrowed from a handle may grow likewise. No
  *   other struct changes its size. A program runs with later versions of the same major number as it is.
- * - Pointers are not NULL unless it says so. What can fail refuses NULL; what cannot has undefined behaviour.
- * - Threads that decode, and the memory that each thread decodes with, stay for the next call until the process ends:
- *   libvczc.so stays loaded after dlclose, and a plug-in that holds libvczc.a must not be unloaded.
+ * - Where it does not say that a pointer may be NULL, what can fail refuses NULL as VCZC_ERR_ARGUMENT. What closes,
+ *   frees, clears or releases does nothing with NULL. What only looks at a handle gives NULL, or 0, for NULL.
+ * - Threads that decode, and the memory that a thread decodes with, stay for the next call, until vczc_trim or the end
+ *   of the process (that memory: of the thread). libvczc.so stays loaded after dlclose; a plug-in that holds libvczc.a
+ *   calls vczc_trim before it is unloaded.
  * - Text is UTF-8. Sizes are bytes unless the name says otherwise. Shapes, coordinates and rows are int64_t.
  */
 #ifndef VCZC_H
@@ -57,7 +66,7 @@ extern "C" {
 #define VCZC_VERSION_MINOR 1
 #define VCZC_VERSION_PATCH 0
 
-/** The most dimensions that an array may have: NumPy's limit is 64, zarr-python's 32. */
+/** The most dimensions that an array may have. */
 #define VCZC_MAX_NDIM 32
 
 /** Status codes; 0 is success. */
@@ -108,32 +117,32 @@ VCZC_API const char *vczc_version(void);
 
 /* ---- Threads ---- */
 
-/** How many threads one call may decode with, the calling one included; 0 restores the default: VCZC_NUM_THREADS
- * where it is set, else the processors that the process may run on. @return 0 or VCZC_ERR_ARGUMENT. @since 0.1 */
+/** How many threads one call may decode with, the calling one included: 1 to 4096, or 0 for the default, which is
+ * VCZC_NUM_THREADS of the environment, else the processors that the process may run on. Where a call has an nthreads
+ * of its own, 0 there stands for this number. @return 0 or VCZC_ERR_ARGUMENT. @since 0.1 */
 VCZC_API int vczc_set_threads(int nthreads);
 
-/** The number that is in force. @since 0.1 */
+/** The number in force. @since 0.1 */
 VCZC_API int vczc_get_threads(void);
 
-/* ---- Memory for results ---- */
+/* ---- Memory ---- */
 
 /**
- * Memory for a large result: whole pages, huge ones where the system has them, of any content. A caller that decodes
- * into memory of its own needs neither this nor its pool. Free with vczc_buffer_free.
+ * Memory for a large result: whole pages, huge ones where the system has them, of any content. Results may lie in any
+ * other memory as well. Free with vczc_buffer_free.
  * @return NULL where there is no memory.  @since 0.1
  */
 VCZC_API void *vczc_buffer_alloc(size_t nbytes);
 
 /** Free what vczc_buffer_alloc gave; `nbytes` as asked for. It is kept for the next call within the bound of
- * vczc_set_buffer_pool. NULL is nothing. @since 0.1 */
+ * vczc_set_buffer_pool. @since 0.1 */
 VCZC_API void vczc_buffer_free(void *buffer, size_t nbytes);
 
 /** How many bytes of freed buffers the process keeps for the next results: at first a sixteenth of the machine's
  * memory, 1 GiB at most; 0 for none. The system may take their content where it needs memory. @since 0.1 */
 VCZC_API void vczc_set_buffer_pool(size_t nbytes);
 
-/** The caller's own allocator. Called by several threads at once, and never while vczc holds a lock that a callback
- * could want. */
+/** The caller's own allocator. Called by several threads at once; it must not call vczc. */
 typedef struct {
     size_t struct_nbytes;                                     /**< sizeof(vczc_allocator_t) of the caller's header */
     void *(*alloc)(void *user, size_t nbytes);                /**< as malloc; nbytes is never 0 */
@@ -151,9 +160,12 @@ typedef struct {
 VCZC_API int vczc_set_allocator(const vczc_allocator_t *allocator);
 
 /**
- * Give back what the library keeps for the next call: idle threads end and are joined, and the memory that each thread
- * decodes with and the buffers of vczc_set_buffer_pool are freed. Open handles and calls under way go on, and start
- * threads anew.  @since 0.1
+ * Give back what is kept between calls: idle threads end and are joined; the memory that threads decode with, yours
+ * too, and the kept buffers of vczc_buffer_free are freed. Handles and calls under way go on with what they have, and
+ * later calls start threads and take memory anew. May be called at any time, also by a callback or in a forked child.
+ * Where no handle is open, nothing that vczc gave is held, and no call is under way, the library then has no thread and
+ * no memory, and a plug-in that holds libvczc.a may be unloaded, whichever threads have called it; but none of them may
+ * be ending at that moment. Its fork handlers go with it where the C library sees to that, as glibc does.  @since 0.1
  */
 VCZC_API void vczc_trim(void);
 
@@ -170,10 +182,9 @@ enum {
 enum { VCZC_STORE_DIRECTORY = 1, VCZC_STORE_ZIP = 2, VCZC_STORE_MEMORY = 3, VCZC_STORE_CALLBACKS = 4 };
 
 /**
- * Open a directory or a zip archive (told apart by what is there, not by the name). The path is made absolute, so
- * that a later change of directory does not matter. Where the only entry at the top is one folder that holds the
- * root, the store is that folder.
- * `path` is UTF-8 (on POSIX: bytes as they are) and is not kept.
+ * Open a directory or a zip archive (told apart by what is there, not by the name). `path` is UTF-8 (on POSIX: bytes
+ * as they are); it is made absolute, so that a later change of directory does not matter. Where the only entry at the
+ * top is one folder that holds the root, the store is that folder. `flags`: VCZC_OPEN_…, or 0.
  * @return 0, or VCZC_ERR_ARGUMENT, _NOT_FOUND, _STORE, _UNSUPPORTED, _NO_MEMORY.  @since 0.1
  */
 VCZC_API int vczc_store_open(vczc_store_t **store, const char *path, uint32_t flags);
@@ -204,21 +215,23 @@ typedef int (*vczc_list_fn)(void *user, const char *key, size_t key_nbytes);
 
 /**
  * The caller's own storage. Every function may be called by several threads at once, and never while vczc holds a
- * lock. Each returns 0, VCZC_ERR_NOT_FOUND where there is no such key, or another negative code after
- * vczc_error_set: only "not found" makes a chunk absent.
+ * lock; keys and prefixes are zero-terminated. Each returns 0, VCZC_ERR_NOT_FOUND where there is no such key, or
+ * another negative code after vczc_error_set: only "not found" makes a chunk absent.
  */
 typedef struct {
     size_t struct_nbytes; /**< sizeof(vczc_callbacks_t) of the caller's header */
-    /** Give bytes [offset, offset + nbytes) of `key`, or all of them where nbytes is SIZE_MAX. *data stays valid
-     * until `release` is called with *pin. */
+    /** Give bytes [offset, offset + nbytes) of `key`, and no fewer; or all of them where nbytes is SIZE_MAX (offset is
+     * then 0). *data stays valid until `release` is called with *pin. */
     int (*get)(void *user, const char *key, uint64_t offset, size_t nbytes, const void **data, size_t *data_nbytes,
                void **pin);
-    /** Release what `get` pinned, after each `get` that succeeded, also where it pinned nothing (*pin is then NULL);
-     * may be NULL itself where nothing ever needs releasing. */
+    /** Release what `get` pinned, once for each `get` that succeeded, in any thread, also where it pinned nothing
+     * (`pin` is then NULL); may be NULL itself where nothing ever needs releasing. */
     void (*release)(void *user, void *pin);
     /** The size of `key`; may be NULL: then `get` is called. */
     int (*size)(void *user, const char *key, uint64_t *nbytes);
-    /** Tell every key that begins with `prefix` ("" for all); may be NULL: then groups cannot be listed. */
+    /** Tell every key that begins with `prefix` ("" for all), and return what `tell` returned as soon as that is not 0.
+     * A key that is told twice is listed and counted twice. May be NULL: then groups are listed by their consolidated
+     * metadata alone. */
     int (*list)(void *user, const char *prefix, vczc_list_fn tell, void *tell_user);
     /** Called once, when the store and all its arrays are closed; may be NULL. */
     void (*close)(void *user);
@@ -226,19 +239,19 @@ typedef struct {
      * store is opened at its top without a look for a sole folder there. */
     int prefer_consolidated;
     /** Tell the names directly under `folder` ("" or "a/b/"), of files and folders, each at least once; may be NULL:
-     * then `list` is called, which tells all keys below it. */
+     * then `list` is called, which tells all keys below it, often many more. */
     int (*list_folder)(void *user, const char *folder, vczc_list_fn tell, void *tell_user);
 } vczc_callbacks_t;
 
 /**
- * Open a store on the caller's functions, which are copied. `name` is what errors call the store.
- * On failure `close` is not called.
+ * Open a store on the caller's functions, which are copied; `user` is given to each. `name` is what errors call the
+ * store; it may be NULL. On failure `close` is not called.
  * @return 0, or VCZC_ERR_ARGUMENT, _NO_MEMORY, or what the callbacks return.  @since 0.1
  */
 VCZC_API int vczc_store_open_callbacks(vczc_store_t **store, const vczc_callbacks_t *callbacks, void *user,
                                        const char *name);
 
-/** Let go of the store; it ends with the last of its arrays, nodes and pinned bytes. NULL is nothing. @since 0.1 */
+/** Let go of the store; it ends with the last of its arrays, nodes and pinned bytes. @since 0.1 */
 VCZC_API void vczc_store_close(vczc_store_t *store);
 
 /** VCZC_STORE_… @since 0.1 */
@@ -266,13 +279,13 @@ typedef struct {
  */
 VCZC_API int vczc_store_get(vczc_store_t *store, const char *key, vczc_bytes_t *bytes);
 
-/** Release what vczc_store_get gave, and zero it. A zeroed one is nothing. @since 0.1 */
+/** Release, and zero; a zeroed one may be released again. @since 0.1 */
 VCZC_API void vczc_bytes_release(vczc_bytes_t *bytes);
 
 /** The size of `key` as read (not as stored in an archive). @return as vczc_store_get. @since 0.1 */
 VCZC_API int vczc_store_size(vczc_store_t *store, const char *key, uint64_t *nbytes);
 
-/** Tell every key under `prefix` ("" for all), each once, in no order that is promised.
+/** Tell every key that begins with `prefix` ("" for all), each once, in no order that is promised.
  * @return 0, what `tell` returned, or VCZC_ERR_STORE, _UNSUPPORTED, _NO_MEMORY. @since 0.1 */
 VCZC_API int vczc_store_list(vczc_store_t *store, const char *prefix, vczc_list_fn tell, void *user);
 
@@ -294,15 +307,15 @@ typedef struct {
 } vczc_node_info_t;
 
 /**
- * Open the group or array at `path` ("" is the root).
+ * Open the group or array at `path`: "" is the root, else names with "/" between them.
  * @return 0, or VCZC_ERR_ARGUMENT, _NO_NODE, _METADATA, _STORE, _UNSUPPORTED, _NO_MEMORY.  @since 0.1
  */
 VCZC_API int vczc_node_open(vczc_node_t **node, vczc_store_t *store, const char *path);
 
-/** Close the node. NULL is nothing. @since 0.1 */
+/** @since 0.1 */
 VCZC_API void vczc_node_close(vczc_node_t *node);
 
-/** @return never NULL; borrowed. @since 0.1 */
+/** What the node is. Borrowed. @since 0.1 */
 VCZC_API const vczc_node_info_t *vczc_node_info(const vczc_node_t *node);
 
 /** The type of a value of JSON. */
@@ -337,15 +350,14 @@ VCZC_API int vczc_node_attr_double(const vczc_node_t *node, const char *key, dou
  */
 VCZC_API int vczc_node_attr_text(const vczc_node_t *node, const char *key, char **text, size_t *nbytes);
 
-/** Attribute `key`, whatever it is, as JSON text, for lists and objects; otherwise as vczc_node_attr_text. @since 0.1
- */
+/** Attribute `key`, of any type, as JSON text, for lists and objects; otherwise as vczc_node_attr_text. @since 0.1 */
 VCZC_API int vczc_node_attr_json(const vczc_node_t *node, const char *key, char **text, size_t *nbytes);
 
 /** Tell the keys of all attributes, in the order of the document. @return 0, what `tell` returned, or
  * VCZC_ERR_ARGUMENT, _NO_MEMORY. @since 0.1 */
 VCZC_API int vczc_node_attr_keys(const vczc_node_t *node, vczc_list_fn tell, void *user);
 
-/** Free a text that vczc gave to be freed so. NULL is nothing. @since 0.1 */
+/** Free a text that vczc gave to be freed so. @since 0.1 */
 VCZC_API void vczc_text_free(char *text);
 
 /** Told one child of a group: its name (no slash, not zero-terminated) and VCZC_NODE_…; as vczc_list_fn. */
@@ -353,7 +365,8 @@ typedef int (*vczc_child_fn)(void *user, const char *name, size_t name_nbytes, i
 
 /**
  * Tell the children of a group, by name in byte order. Files and folders that are no nodes are passed over.
- * @return 0, what `tell` returned, or VCZC_ERR_STORE, _NO_NODE (an array has none), _NO_MEMORY.  @since 0.1
+ * @return 0, what `tell` returned, or VCZC_ERR_NO_NODE (an array has none), _UNSUPPORTED (the store cannot be listed),
+ * _STORE, _METADATA, _NO_MEMORY.  @since 0.1
  */
 VCZC_API int vczc_node_children(const vczc_node_t *node, vczc_child_fn tell, void *user);
 
@@ -395,7 +408,7 @@ enum {
 
 /** What an array is. Borrowed from the array; fields may be added at the end. @since 0.1 */
 typedef struct {
-    int ndim;
+    int ndim;         /**< 0 to VCZC_MAX_NDIM; shape, chunks, shards, grid and dims have so many items */
     int dtype;        /**< VCZC_BOOL … */
     int64_t itemsize; /**< bytes of an item in memory; 0 for text and bytes of variable length */
     const int64_t *shape;
@@ -403,7 +416,7 @@ typedef struct {
     const int64_t *shards; /**< shape of a shard, or NULL */
     const int64_t *grid;   /**< chunks along each axis */
     int64_t nchunks;       /**< product of grid */
-    int64_t chunk_nbytes;  /**< a full chunk, decoded; 0 for variable length */
+    int64_t chunk_nbytes;  /**< a full chunk, decoded: room for any block; 0 for variable length */
     const void *fill;      /**< one item in native byte order; of variable length: its bytes */
     size_t fill_nbytes;
     int fill_is_null; /**< the document has no fill value (null): absent chunks are then zero, False, "", no time */
@@ -417,7 +430,8 @@ typedef struct {
 } vczc_array_info_t;
 
 /**
- * Open the array at `path`. It holds a reference on the store.
+ * Open the array at `path`. While it is open it keeps up to 32 MiB of what it decompressed for small requests, so that
+ * rows beside the last ones cost little.
  * @return as vczc_node_open; _NO_NODE where a group is there.  @since 0.1
  */
 VCZC_API int vczc_array_open(vczc_array_t **array, vczc_store_t *store, const char *path);
@@ -427,10 +441,10 @@ VCZC_API int vczc_array_open(vczc_array_t **array, vczc_store_t *store, const ch
 VCZC_API int vczc_array_open_flags(vczc_array_t **array, vczc_store_t *store, const char *path, uint32_t flags,
                                    int64_t max_chunk_nbytes);
 
-/** Close the array; no other thread may be using it. NULL is nothing. @since 0.1 */
+/** @since 0.1 */
 VCZC_API void vczc_array_close(vczc_array_t *array);
 
-/** @return never NULL; borrowed. @since 0.1 */
+/** What the array is. Borrowed. @since 0.1 */
 VCZC_API const vczc_array_info_t *vczc_array_info(const vczc_array_t *array);
 
 /** The node that the array was opened from, for its attributes: borrowed, and not to be closed. @since 0.1 */
@@ -447,17 +461,18 @@ VCZC_API int vczc_array_block_shape(const vczc_array_t *array, const int64_t *co
 
 /**
  * Decode one chunk of `array`, trimmed at the edges, into `out`: C order, native byte order.
- * `coords` has `info->ndim` items; an absent chunk gives the fill value; any thread may call it.
- * `out` is the caller's and is never kept. On failure its content is undefined, but no byte past the block's own
- * size (and none past `out_size`) is ever written, whatever the stored bytes say.
- * @return 0, or VCZC_ERR_INDEX, _BUFFER, _STORE, _CORRUPT, _UNSUPPORTED, _NO_MEMORY.  @since 0.1
+ * `coords` has info->ndim items, each below that of info->grid; an absent chunk gives the fill value. On failure the
+ * content of `out` is undefined, but no byte past the block's own size (and none past `out_size`) is ever written,
+ * whatever the stored bytes say.
+ * @return 0, or VCZC_ERR_INDEX, _BUFFER, _STORE, _CORRUPT, _MISSING_CHUNK, _UNSUPPORTED, _NO_MEMORY, or _ARGUMENT,
+ * also where items are of variable length (vczc_array_read_strings).  @since 0.1
  */
 VCZC_API int vczc_array_read_block(const vczc_array_t *array, const int64_t *coords, void *out, size_t out_size);
 
 /**
  * Decode the box [start, stop) into `out`, whose item (i, j, …) lies `out_strides[0] * i + out_strides[1] * j + …`
- * bytes from `out`. Strides may be of any sign and size, so long as no two items overlap. Only what is needed of
- * each chunk is decoded. `nthreads` of vczc_set_threads applies.
+ * bytes from `out`. Strides may be of any sign and size, so long as no two items overlap; NULL is C order without gaps.
+ * `start`, `stop` and `out_strides` have info->ndim items. Only what is needed of each chunk is decoded.
  * @return as vczc_array_read_block; _INDEX where the box is not inside the array.  @since 0.1
  */
 VCZC_API int vczc_array_read_region(const vczc_array_t *array, const int64_t *start, const int64_t *stop, void *out,
@@ -471,11 +486,11 @@ typedef struct {
     int nthreads;        /**< 0: as vczc_set_threads says */
 } vczc_selection_t;
 
-/** vczc_array_read_region with steps: item k of an axis is start + k * step. @since 0.1 */
+/** vczc_array_read_region with steps: item k of an axis is start + k * step, while that is below stop. @since 0.1 */
 VCZC_API int vczc_array_read_selection(const vczc_array_t *array, const vczc_selection_t *selection, void *out,
                                        const int64_t *out_strides);
 
-/** Text or bytes of variable length: item i is data[offsets[i] .. offsets[i + 1]). C order. */
+/** Text or bytes of variable length: item i is data[offsets[i] .. offsets[i + 1]), not zero-terminated. C order. */
 typedef struct {
     int64_t nitems;
     int64_t *offsets; /**< nitems + 1, the first 0 */
@@ -494,7 +509,7 @@ VCZC_API int vczc_array_read_strings(const vczc_array_t *array, const int64_t *c
 VCZC_API int vczc_array_read_strings_selection(const vczc_array_t *array, const vczc_selection_t *selection,
                                                vczc_strings_t *strings);
 
-/** Free and zero. A zeroed one is nothing. @since 0.1 */
+/** Free, and zero; a zeroed one may be cleared again. @since 0.1 */
 VCZC_API void vczc_strings_clear(vczc_strings_t *strings);
 
 /**
@@ -543,9 +558,9 @@ typedef struct {
 } vczc_calls_t;
 
 /**
- * How many alleles of each call are not the reference, to (i, j) at out + i * out_strides[0] + j * out_strides[1]; -1,
- * as a float NaN, where the call is missing. `dtype` is that of `out`: VCZC_INT8 to VCZC_INT64, VCZC_FLOAT32 or
- * VCZC_FLOAT64. `out` does not overlap the genotypes, nor its items one another.
+ * How many alleles of each call are not the reference, to (i, j) at out + i * out_strides[0] + j * out_strides[1] (NULL
+ * is C order without gaps); -1, as a float NaN, where the call is missing. `dtype` is that of `out`: VCZC_INT8 to
+ * VCZC_INT64, VCZC_FLOAT32 or VCZC_FLOAT64. `out` does not overlap the genotypes, nor its items one another.
  * @return 0, or VCZC_ERR_ARGUMENT (also for a ploidy whose dosages do not fit `dtype`), _NO_MEMORY.  @since 0.1
  */
 VCZC_API int vczc_genotype_dosage(const vczc_genotypes_t *genotypes, int dtype, void *out, const int64_t *out_strides);
@@ -595,8 +610,8 @@ typedef struct {
     int status; /**< written: 0, or the failure of this block */
 } vczc_block_read_t;
 
-/** Told how many blocks of a call are done: a non-zero result cancels those that have not begun. Called by the thread
- * that made the call, and by no other, so that it needs no lock; last when all are done. */
+/** Told how many blocks of a call are done: a non-zero result cancels those that have not begun, and nothing where all
+ * have. Called by the thread that made the call, and by no other, so that it needs no lock; last when all are done. */
 typedef int (*vczc_progress_fn)(void *user, int64_t ndone, int64_t nblocks);
 
 /** How to read several blocks. Zero what you do not set: fields may be added at the end. */
@@ -611,9 +626,9 @@ typedef struct {
  * Read `nreads` blocks, each as vczc_array_read_block, with several threads, in about the order given. A block that
  * fails does not keep the others from being read: its status says so. `options` may be NULL.
  * To read ahead, ask for the next few blocks in another thread while working on the last ones.
- * @return 0, the failure of the first block of `reads` that failed (vczc_error_detail is of it),
- * VCZC_ERR_CANCELLED (which is also the status of the blocks that were not begun), or VCZC_ERR_ARGUMENT, before
- * anything is read.  @since 0.1
+ * @return 0, the failure of the first block of `reads` that failed (vczc_error_detail is of it), or VCZC_ERR_CANCELLED
+ * where blocks were left out (it is their status). For a NULL in `reads`, or options that make no sense,
+ * VCZC_ERR_ARGUMENT, before anything is read: no status is then written.  @since 0.1
  */
 VCZC_API int vczc_read_blocks(vczc_block_read_t *reads, size_t nreads, const vczc_batch_options_t *options);
 
@@ -630,7 +645,7 @@ typedef struct vczc_samples vczc_samples_t;
  */
 VCZC_API int vczc_samples_open(vczc_samples_t **samples, vczc_store_t *store, const char *path);
 
-/** NULL is nothing. @since 0.1 */
+/** @since 0.1 */
 VCZC_API void vczc_samples_close(vczc_samples_t *samples);
 
 /** How many there are. @since 0.1 */
@@ -648,11 +663,14 @@ VCZC_API int vczc_samples_find(const vczc_samples_t *samples, const char *id, in
 /** What finds the rows of a region in a VCZ. */
 typedef struct vczc_regions vczc_regions_t;
 
+/** The end of every contig, 2^62: as the `stop` of an interval it means all that follows. */
+#define VCZC_CONTIG_END INT64_C(4611686018427387904)
+
 /** Positions of a contig: 1-based, both ends belong to it. Its size never changes. */
 typedef struct {
     int64_t contig; /**< index of contig_id */
     int64_t start;  /**< 0 or more: 0 is a telomere */
-    int64_t stop;   /**< at most 2^62, which is the end of every contig */
+    int64_t stop;   /**< at most VCZC_CONTIG_END */
 } vczc_interval_t;
 
 /** Rows [start, stop) along the variants axis. Its size never changes. */
@@ -677,7 +695,7 @@ enum {
  */
 VCZC_API int vczc_regions_open(vczc_regions_t **regions, vczc_store_t *store, const char *path);
 
-/** NULL is nothing. @since 0.1 */
+/** @since 0.1 */
 VCZC_API void vczc_regions_close(vczc_regions_t *regions);
 
 /** The number of contigs. @since 0.1 */
@@ -688,15 +706,15 @@ VCZC_API const char *vczc_regions_contig(const vczc_regions_t *regions, int64_t 
 
 /**
  * One region, as bcftools writes it, into an interval: `contig`, `contig:pos`, `contig:from-` or `contig:from-to`, both
- * ends included; numbers may have commas. A contig's whole name is looked up before the text is split at a colon. Of
- * larger numbers than 2^62 that is taken. On failure `interval` is zeroed.
+ * ends included; numbers may have commas. A contig's whole name is looked up before the text is split at a colon.
+ * Numbers above VCZC_CONTIG_END become it. On failure `interval` is zeroed.
  * @return 0, VCZC_ERR_NOT_FOUND where there is no such contig, VCZC_ERR_ARGUMENT where it is no region.  @since 0.1
  */
 VCZC_API int vczc_regions_parse(const vczc_regions_t *regions, const char *text, vczc_interval_t *interval);
 
 /**
- * The rows that overlap a region, or several with commas between them, as ranges that ascend and do not touch: no row
- * is given twice, and positions need not be sorted. *ranges is to be freed with vczc_rows_free; NULL on failure.
+ * The rows that overlap a region, or several with commas between them, as *nranges ranges that ascend and do not touch:
+ * no row is given twice, and positions need not be sorted. *ranges is to be freed with vczc_rows_free; NULL on failure.
  * `overlap` is VCZC_OVERLAP_….
  * @return 0 (with *nranges 0 where nothing overlaps), or as vczc_regions_parse and vczc_array_read_block.  @since 0.1
  */
@@ -704,11 +722,11 @@ VCZC_API int vczc_regions_find(const vczc_regions_t *regions, const char *text, 
                                size_t *nranges);
 
 /** The same for intervals, in any order. @return also VCZC_ERR_INDEX for a contig that is not there, _ARGUMENT for
- * an interval that ends before it begins. @since 0.1 */
+ * an interval that ends before it begins, or leaves 0 to VCZC_CONTIG_END. @since 0.1 */
 VCZC_API int vczc_regions_find_intervals(const vczc_regions_t *regions, const vczc_interval_t *intervals,
                                          size_t nintervals, int overlap, vczc_rows_t **ranges, size_t *nranges);
 
-/** Free ranges that vczc gave. NULL is nothing. @since 0.1 */
+/** Free ranges that vczc gave. @since 0.1 */
 VCZC_API void vczc_rows_free(vczc_rows_t *ranges);
 
 #ifdef __cplusplus

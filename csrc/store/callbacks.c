@@ -54,7 +54,7 @@ static int aside_end(const aside_t *aside, int ret, const char *name, const char
         return vczi_fail_prefix(ret, "'%s'", key);
     }
     return ret == VCZC_ERR_NOT_FOUND ? vczi_fail(ret, "no entry '%s'", key)
-                                     : vczi_fail(ret, "the store's %s('%s') failed: %s", name, key, vczi_strerror(ret));
+                                     : vczi_fail(ret, "the store's %s('%s') failed, and gave no reason", name, key);
 }
 
 static void release_pin(void *owner, void *pin) {

@@ -70,7 +70,7 @@ int vczi_batch_read(vczc_block_read_t *reads, size_t nreads, const vczc_batch_op
     }
     const int64_t ndone = vczi_atomic_load(&batch.ndone);
     if (ndone < batch.nreads) {
-        return vczi_fail(VCZC_ERR_CANCELLED, "cancelled after %lld of %lld blocks", (long long) ndone,
+        return vczi_fail(VCZC_ERR_CANCELLED, "%lld of %lld blocks were read", (long long) ndone,
                          (long long) batch.nreads);
     }
     if (batch.nreads != 0) {

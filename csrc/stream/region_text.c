@@ -49,7 +49,7 @@ static bool parse_number(vczi_span_t text, size_t *at, int64_t *number) {
             break;
         }
         const int64_t digit = text.data[i] - '0';
-        value = value > (VCZI_LAST_POSITION - digit) / 10 ? VCZI_LAST_POSITION : value * 10 + digit;
+        value = value > (VCZC_CONTIG_END - digit) / 10 ? VCZC_CONTIG_END : value * 10 + digit;
         ngroup++;
     }
     if (ngroup == 0 || (has_comma && ngroup != 3)) {
@@ -73,7 +73,7 @@ static bool parse_span(vczi_span_t span, int64_t *start, int64_t *stop) {
     if (span.data[at++] != '-') {
         return false;
     }
-    *stop = VCZI_LAST_POSITION;
+    *stop = VCZC_CONTIG_END;
     return at == span.nbytes || (parse_number(span, &at, stop) && at == span.nbytes);
 }
 
@@ -82,7 +82,7 @@ static int fail_contig(vczi_span_t name) {
 }
 
 static int parse_region(const vczi_ids_t *contigs, vczi_span_t text, vczc_interval_t *interval) {
-    *interval = (vczc_interval_t){find_contig(contigs, text), 0, VCZI_LAST_POSITION};
+    *interval = (vczc_interval_t){find_contig(contigs, text), 0, VCZC_CONTIG_END};
     if (interval->contig >= 0) {
         return 0;
     }

@@ -6,9 +6,6 @@
 
 #include "ids.h"
 
-/* Positions are from 0 (a telomere) to this. */
-#define VCZI_LAST_POSITION (INT64_C(1) << 62)
-
 /* `contig`, `contig:pos`, `contig:from-` or `contig:from-to`; the contig's whole name is looked up first, braces may
  * hold it. VCZC_ERR_NOT_FOUND where there is no such contig, VCZC_ERR_ARGUMENT where it is no region. */
 int vczi_region_parse(const vczi_ids_t *contigs, vczi_span_t text, vczc_interval_t *interval);

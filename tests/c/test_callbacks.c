@@ -239,9 +239,9 @@ static void test_failures_keep_their_code_and_reason(void) {
         const char *why, *expected;
     } failures[] = {
         {VCZC_ERR_STORE, VCZC_ERR_STORE, "link down", "cloud: 'x/0': link down"},
-        {VCZC_ERR_STORE, VCZC_ERR_STORE, NULL, "cloud: the store's get('x/0') failed: "},
+        {VCZC_ERR_STORE, VCZC_ERR_STORE, NULL, "cloud: the store's get('x/0') failed, and gave no reason"},
         {VCZC_ERR_NOT_FOUND, VCZC_ERR_NOT_FOUND, NULL, "cloud: no entry 'x/0'"},
-        {VCZC_ERR_NO_MEMORY, VCZC_ERR_NO_MEMORY, NULL, "cloud: the store's get('x/0') failed: "},
+        {VCZC_ERR_NO_MEMORY, VCZC_ERR_NO_MEMORY, NULL, "cloud: the store's get('x/0') failed, and gave no reason"},
         {1, VCZC_ERR_STORE, NULL, "returned 1"},
         {VCZC_ERR_LAST - 1, VCZC_ERR_STORE, "odd", "which is no code"},
     };

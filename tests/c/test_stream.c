@@ -194,6 +194,16 @@ static void a_batch_is_cancelled(void) {
         CHECK_EQ(ret, ncancelled == 0 ? 0 : VCZC_ERR_CANCELLED);
         if (nthreads == 1) CHECK_EQ(ncancelled, BAD_CHUNK - 3);
     }
+    /* Where all have begun there is nothing left to cancel. */
+    static batch_t batch;
+    progress_t progress = {0, 0, BAD_CHUNK};
+    const vczc_batch_options_t options = {sizeof(options), tell, &progress, 0};
+    prepare(&batch, array);
+    CHECK_EQ(vczc_read_blocks(batch.reads, BAD_CHUNK, &options), 0);
+    CHECK_EQ(progress.last, BAD_CHUNK);
+    for (int c = 0; c < BAD_CHUNK; c++) {
+        CHECK_EQ(batch.reads[c].status, 0);
+    }
     vczc_array_close(array);
 }
 
@@ -212,7 +222,9 @@ static void what_a_batch_refuses(void) {
     CHECK_EQ(vczc_read_blocks(NULL, 1, NULL), VCZC_ERR_ARGUMENT);
     CHECK_EQ(vczc_read_blocks(NULL, 0, NULL), 0);
     batch.reads[1].array = NULL;
+    batch.reads[0].status = batch.reads[1].status = 77;
     CHECK_EQ(vczc_read_blocks(batch.reads, 2, NULL), VCZC_ERR_ARGUMENT);
+    CHECK(batch.reads[0].status == 77 && batch.reads[1].status == 77);
     vczc_array_close(array);
 }
 
@@ -341,7 +353,7 @@ static void intervals(void) {
         CHECK(vczc_regions_parse(regions, wrong[i], &two[0]) < 0);
         CHECK(two[0].contig == 0 && two[0].start == 0 && two[0].stop == 0);
     }
-    const int64_t last = (int64_t) 1 << 62;
+    const int64_t last = VCZC_CONTIG_END;
     CHECK_EQ(vczc_regions_parse(regions, "20:4611686018427387903-4611686018427387904", &two[0]), 0);
     CHECK(two[0].start == last - 1 && two[0].stop == last);
     CHECK_EQ(vczc_regions_parse(regions, "20:5-99999999999999999999", &two[0]), 0);
