@@ -74,7 +74,7 @@ int vczi_attribute_double(const vczc_node_info_t *node, const char *key, double 
 int vczi_attribute_text(const vczc_node_info_t *node, const char *key, char **text, size_t *nbytes) {
     vczi_json_doc_t *doc = NULL;
     const vczi_json_t *found;
-    vczi_span_t span;
+    vczi_span_t span = {NULL, 0};
     int ret = find(node, key, &doc, &found);
     if (ret == 0 && !vczi_json_get_text(found, &span)) {
         ret = fail_type(node, key, found, "a text");

@@ -92,7 +92,7 @@ int vczi_document_read_codecs(const vczi_json_t *object, const char *key, const 
     }
     for (size_t i = 0; i < n && ret == 0; i++) {
         const vczi_json_t *codec = vczi_json_item(list, i);
-        vczi_span_t name;
+        vczi_span_t name = {NULL, 0};
         ret = vczi_document_need_name(codec, key, what, &name);
         if (ret == 0) {
             ret = set_codec(&codecs[i], name, vczi_json_member(codec, "configuration"), false, what);
@@ -121,7 +121,7 @@ int vczi_document_need_name(const vczi_json_t *value, const char *key, const cha
 
 /* A copy of a dimension's name; *is_good is false where it is no text, or one that C cannot hold. */
 static char *copy_dim(const vczi_json_t *name, bool *is_good) {
-    vczi_span_t text;
+    vczi_span_t text = {NULL, 0};
     if (!vczi_json_get_text(name, &text) || (text.nbytes != 0 && memchr(text.data, '\0', text.nbytes) != NULL)) {
         *is_good = vczi_json_type(name) == VCZI_JSON_NULL;
         return NULL;

@@ -61,7 +61,7 @@ static int check_format(const vczi_json_t *root, const char *what) {
 }
 
 static int read_kind(const vczi_json_t *root, const char *what, int *kind) {
-    vczi_span_t type;
+    vczi_span_t type = {NULL, 0};
     const int ret = vczi_json_need_text(root, "node_type", what, &type);
     if (ret != 0) {
         return ret;
@@ -92,7 +92,7 @@ static int read_grid(vczi_document_t *doc, const vczi_json_t *root, const char *
     int64_t chunks[VCZC_MAX_NDIM];
     int ndim = 0;
     int nchunks = 0;
-    vczi_span_t name;
+    vczi_span_t name = {NULL, 0};
     int ret = vczi_document_read_lengths(root, "shape", what, &ndim, shape);
     if (ret == 0) {
         ret = vczi_document_need_name(grid, "chunk_grid", what, &name);
@@ -116,7 +116,7 @@ static int read_grid(vczi_document_t *doc, const vczi_json_t *root, const char *
 
 static int read_keys(vczi_document_t *doc, const vczi_json_t *root, const char *what) {
     const vczi_json_t *encoding = vczi_json_member(root, "chunk_key_encoding");
-    vczi_span_t name;
+    vczi_span_t name = {NULL, 0};
     const int ret = vczi_document_need_name(encoding, "chunk_key_encoding", what, &name);
     if (ret != 0) {
         return ret;
@@ -141,7 +141,7 @@ static int read_keys(vczi_document_t *doc, const vczi_json_t *root, const char *
 
 static int check_transformers(const vczi_json_t *root, const char *what) {
     const vczi_json_t *list = vczi_json_member(root, "storage_transformers");
-    vczi_span_t name;
+    vczi_span_t name = {NULL, 0};
     if (list == NULL || vczi_json_type(list) == VCZI_JSON_NULL) {
         return 0;
     }

@@ -58,7 +58,7 @@ static size_t put_code_point(uint32_t point, char *out) {
 }
 
 static int make_room(vczi_ids_t *ids, int64_t nids, size_t text_nbytes) {
-    size_t n, nbytes;
+    size_t n = 0, nbytes = 0;
     if (!vczi_i64_to_size(nids, &n) || n >= VCZI_STRMAP_NONE || !vczi_add_size(text_nbytes, n, &nbytes)) {
         return vczi_fail(VCZC_ERR_UNSUPPORTED, "%" PRId64 " ids", nids);
     }
@@ -120,7 +120,7 @@ static int read_fixed(vczi_ids_t *ids, const vczc_array_t *array) {
         fits = fits && vczi_mul_i64(nitems, array->info.shape[i], &nitems) &&
                vczi_mul_i64(nbytes, array->info.shape[i], &nbytes);
     }
-    size_t size;
+    size_t size = 0;
     if (!fits || !vczi_i64_to_size(nbytes, &size)) {
         return vczi_fail_memory(SIZE_MAX);
     }

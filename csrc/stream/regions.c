@@ -182,7 +182,7 @@ static int look_through(const vczi_columns_t *columns, search_t *search, const p
 
 static int look_everywhere(const vczc_regions_t *regions, search_t *search) {
     const int64_t nrows = regions->columns.nrows, each = regions->each;
-    piece_t piece;
+    piece_t piece = {0};
     int ret = piece_init(&piece, nrows);
     for (int64_t i = 0; ret == 0 && i < regions->nsummaries;) {
         const int64_t start = i * each;
