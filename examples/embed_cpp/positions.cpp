@@ -16,6 +16,11 @@ struct Close {
 using Store = std::unique_ptr<vczc_store_t, Close>;
 using Array = std::unique_ptr<vczc_array_t, Close>;
 
+// The library's threads and memory end with main, after every handle.
+struct Library {
+    ~Library() { vczc_trim(); }
+};
+
 static void check(int ret) {
     if (ret != 0) throw std::runtime_error(std::string(vczc_strerror(ret)) + ": " + vczc_error_detail());
 }
@@ -33,6 +38,7 @@ static Array open_array(const Store &store, const char *path) {
 }
 
 int main(int argc, char **argv) try {
+    const Library library;
     const Array array = open_array(open_store(argc > 1 ? argv[1] : ""), "variant_position");
     const vczc_array_info_t *info = vczc_array_info(array.get());
     if (info->dtype != VCZC_INT32 || info->ndim != 1) throw std::runtime_error("int32 positions are wanted");

@@ -75,5 +75,7 @@ int main(void) {
     const long after_one = atomic_load(&account.nblocks); /* the thread's own scratch memory stays */
     RUN(memory_goes_back);
     CHECK_EQ(atomic_load(&account.nblocks), after_one);
+    vczc_trim();
+    CHECK_EQ(atomic_load(&account.nblocks), 0);
     return check_result();
 }
