@@ -40,7 +40,7 @@ def _config(name: str, compiler: str, *link_flags: str) -> Config:
 
 
 # qemu-user itself fails where a program that has threads forks.
-FORKING = ("test_pool",)
+FORKING = ("test_pool", "test_trim")
 
 WINE = ("wine64", "wine", "/usr/lib/wine/wine64")
 

@@ -48,7 +48,7 @@ void trim(void) {
 }
 """
 
-# The thread of main and another one decode; the other one ends, and the process forks, after dlclose.
+# Two threads decode; one of them ends, and the process forks, after dlclose.
 HOST = r"""
 #include <dlfcn.h>
 #include <pthread.h>
