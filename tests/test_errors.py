@@ -344,7 +344,8 @@ def test_no_reason_repeats_what_its_code_says():
     """A program prints both: `corrupt data: corrupt data in a chunk` would stutter."""
     texts = own_texts()
     found = list(reasons())
-    assert len(texts) > 12 and len(found) > 250
+    assert len(texts) > 12
+    assert len(found) > 250
     for code, reason in found:
         said = [texts[code]] if code in texts else texts.values()
         assert not [text for text in said if text in reason.lower()], reason
