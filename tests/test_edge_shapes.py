@@ -44,7 +44,12 @@ def shape(request):
 def write(shape, dtype, zarr_format, *, absent=False, **settings):
     lengths, chunks = shape
     values = oracle.values(dtype, lengths)
-    stored = oracle.write(values, chunks, dtype, zarr_format=zarr_format, **settings)
+    try:
+        stored = oracle.write(values, chunks, dtype, zarr_format=zarr_format, **settings)
+    except TypeError:
+        if dtype == oracle.BYTES and not lengths:
+            pytest.skip("zarr-python 3.4 cannot write bytes of any length without an axis")
+        raise
     if not absent:
         return stored
     return oracle.read({k: v for k, v in stored.content.items() if not oracle.is_chunk(k)})

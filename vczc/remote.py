@@ -291,7 +291,10 @@ def _ends_as_archive(parent: Any, name: str) -> bool:
         end = _interruptibly(read_end)
     except (FileNotFoundError, BaseError):
         return False
-    return zipfile.is_zipfile(io.BytesIO(end))
+    try:
+        return zipfile.is_zipfile(io.BytesIO(end))
+    except ValueError:
+        return True  # Python 3.14 looks for the directory, which lies before what was read here
 
 
 def _check_no_archive(parent: Any, name: str, url: str) -> None:
