@@ -60,6 +60,19 @@ HEAD = """\
 #endif
 """
 
+# A shared object shows nothing of the libraries in it. Headers of the system say for themselves.
+VISIBILITY = """\
+#if defined(__GNUC__) && !defined(_WIN32)
+#define VCZI_HIDE _Pragma("GCC visibility push(hidden)")
+#define VCZI_SHOW _Pragma("GCC visibility push(default)")
+#define VCZI_AS_BEFORE _Pragma("GCC visibility pop")
+#else
+#define VCZI_HIDE
+#define VCZI_SHOW
+#define VCZI_AS_BEFORE
+#endif
+"""
+
 
 @dataclass(frozen=True)
 class Token:
@@ -395,8 +408,9 @@ OF_THE_SYSTEM = re.compile(
 
 
 def _vendored(bundled: bool) -> Iterator[str]:
+    yield VISIBILITY
     for name in BUNDLES if bundled else ("yyjson",):
-        yield _bundle(vendored.listed()[name], BUNDLES[name])
+        yield f"VCZI_HIDE\n{_bundle(vendored.listed()[name], BUNDLES[name])}VCZI_AS_BEFORE\n"
 
 
 def _bundle(library: vendored.Library, how: Bundle) -> str:
@@ -413,7 +427,8 @@ def _bundle(library: vendored.Library, how: Bundle) -> str:
         def put(match: re.Match[str]) -> str:
             found = _find_include(match, path, library)
             if found is None:
-                return match[0] if match[1] == "<" else f"/* {match[2]} */"
+                shown = f"VCZI_SHOW\n{match[0]}\nVCZI_AS_BEFORE"
+                return shown if match[1] == "<" else f"/* {match[2]} */"
             return "" if found in seen else inline(found)
 
         return INCLUDE.sub(put, text)

@@ -51,7 +51,7 @@ def test_what_is_shown(amalgamated, tmp_path):
     folders = ["zstd-1.5.6", "lz4-1.10.0", "zlib-1.3.1"]
     vendored = ROOT / "vendor" / "c-blosc" / "internal-complibs"
     includes = [f"-I{vendored / folder}" for folder in folders] if "-lzstd" in libraries else []
-    run(*compiler, "-O0", "-c", source, *includes, "-o", tmp_path / "vczc.o")
+    run(*compiler, "-O0", "-fPIC", "-c", source, *includes, "-o", tmp_path / "vczc.o")
     shown = shown_names(tmp_path / "vczc.o")
     other = {name for name in shown if not name.startswith("vczc_")}
     theirs = (
@@ -67,3 +67,11 @@ def test_what_is_shown(amalgamated, tmp_path):
         assert other == set()
     assert [name for name in other if not name.startswith(theirs)] == []
     assert len(shown - other) > 40
+    if "-lzstd" in libraries:
+        return
+    # A plug-in that holds the file shows nothing else: two of them, of two versions, do not mix.
+    plugin = tmp_path / ("plugin.dylib" if sys.platform == "darwin" else "plugin.so")
+    run(*compiler, "-shared", tmp_path / "vczc.o", "-lm", "-pthread", "-o", plugin)
+    of_plugin = shown_names(plugin) if sys.platform == "darwin" else shown_names(plugin, "-D")
+    assert {name for name in of_plugin if name.startswith("vczi_")} == set()
+    assert of_plugin >= shown - other
