@@ -93,7 +93,7 @@ static int check_selection(const vczc_array_t *array, const vczc_selection_t *se
         return vczi_null_argument("start or stop");
     }
     if (selection->nthreads < 0) {
-        return vczi_fail(VCZC_ERR_ARGUMENT, "nthreads is negative");
+        return vczi_fail(VCZC_ERR_ARGUMENT, "nthreads is %d; it must be 0 or more", selection->nthreads);
     }
     return 0;
 }

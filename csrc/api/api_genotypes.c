@@ -40,7 +40,7 @@ static int check_genotypes(const vczc_genotypes_t *genotypes) {
 static int set_shape(const source_t *source, vczi_calls_sink_t *sink) {
     if (source->array != NULL) {
         if (source->calls != NULL && source->calls->nthreads < 0) {
-            return vczi_fail(VCZC_ERR_ARGUMENT, "nthreads is negative");
+            return vczi_fail(VCZC_ERR_ARGUMENT, "nthreads is %d; it must be 0 or more", source->calls->nthreads);
         }
         return vczi_array_calls_shape(source->array, source->calls, sink);
     }

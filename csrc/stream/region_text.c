@@ -118,13 +118,17 @@ int vczi_region_parse(const vczi_ids_t *contigs, vczi_span_t text, vczc_interval
     return ret;
 }
 
+/* There is room for as many as the power of two that is not below *nintervals. */
 static int append(vczc_interval_t **intervals, size_t *nintervals, vczc_interval_t interval) {
-    vczc_interval_t *grown = vczi_realloc(*intervals, *nintervals + 1, sizeof(*grown));
-    if (grown == NULL) {
-        return VCZC_ERR_NO_MEMORY;
+    const size_t n = *nintervals;
+    if ((n & (n - 1)) == 0) {
+        vczc_interval_t *grown = vczi_realloc(*intervals, n == 0 ? 1 : 2 * n, sizeof(*grown));
+        if (grown == NULL) {
+            return VCZC_ERR_NO_MEMORY;
+        }
+        *intervals = grown;
     }
-    grown[(*nintervals)++] = interval;
-    *intervals = grown;
+    (*intervals)[(*nintervals)++] = interval;
     return 0;
 }
 

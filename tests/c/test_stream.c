@@ -415,6 +415,30 @@ static void without_memory(void) {
     CHECK(n > 20 && n < 10000);
     vczc_store_close(store);
 }
+
+/* What many regions cost grows with their number, not with its square, whichever allocator there is. */
+static void many_regions(void) {
+    enum { NREGIONS = 5000, NALLOCATIONS = 200 };
+    static const char one[] = "20:1-15,";
+    static char text[NREGIONS * (sizeof(one) - 1) + 1];
+    vczc_store_t *store = open_variants();
+    vczc_regions_t *regions = NULL;
+    vczc_rows_t *ranges = NULL, *of_one = NULL;
+    size_t nranges = 0, nof_one = 0;
+    for (size_t i = 0; i < NREGIONS; i++)
+        memcpy(text + i * (sizeof(one) - 1), one, sizeof(one) - 1);
+    text[sizeof(text) - 2] = '\0'; /* the last comma */
+    REQUIRE(vczc_regions_open(&regions, store, "") == 0);
+    CHECK_EQ(vczc_regions_find(regions, "20:1-15", VCZC_OVERLAP_RECORD, &of_one, &nof_one), 0);
+    vczi_test_fail_allocation(NALLOCATIONS);
+    CHECK_EQ(vczc_regions_find(regions, text, VCZC_OVERLAP_RECORD, &ranges, &nranges), 0);
+    vczi_test_fail_allocation(0);
+    if (CHECK_EQ(nranges, nof_one)) CHECK_MEM(ranges, of_one, nranges * sizeof(*ranges));
+    vczc_rows_free(of_one);
+    vczc_rows_free(ranges);
+    vczc_regions_close(regions);
+    vczc_store_close(store);
+}
 #endif
 
 int main(void) {
@@ -427,6 +451,7 @@ int main(void) {
     RUN(intervals);
 #ifdef VCZI_TEST_FAULTS
     RUN(without_memory);
+    RUN(many_regions);
 #endif
     return check_result();
 }
