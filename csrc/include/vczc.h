@@ -119,7 +119,7 @@ VCZC_API const char *vczc_version(void);
 
 /** How many threads one call may decode with, the calling one included: 1 to 4096, or 0 for the default, which is
  * VCZC_NUM_THREADS of the environment, else the processors that the process may run on. Where a call has an nthreads
- * of its own, 0 there stands for this number. @return 0 or VCZC_ERR_ARGUMENT. @since 0.1 */
+ * of its own, 0 there stands for this number, more than 4096 for 4096. @return 0 or VCZC_ERR_ARGUMENT. @since 0.1 */
 VCZC_API int vczc_set_threads(int nthreads);
 
 /** The number in force. @since 0.1 */
@@ -460,7 +460,7 @@ VCZC_API const vczc_node_info_t *vczc_array_node_info(const vczc_array_t *array)
 VCZC_API int vczc_array_block_shape(const vczc_array_t *array, const int64_t *coords, int64_t *shape);
 
 /**
- * Decode one chunk of `array`, trimmed at the edges, into `out`: C order, native byte order.
+ * Decode one chunk of `array`, trimmed at the edges, into `out`: items of info->dtype, C order, native byte order.
  * `coords` has info->ndim items, each below that of info->grid; an absent chunk gives the fill value. On failure the
  * content of `out` is undefined, but no byte past the block's own size (and none past `out_size`) is ever written,
  * whatever the stored bytes say.
@@ -472,6 +472,7 @@ VCZC_API int vczc_array_read_block(const vczc_array_t *array, const int64_t *coo
 /**
  * Decode the box [start, stop) into `out`, whose item (i, j, …) lies `out_strides[0] * i + out_strides[1] * j + …`
  * bytes from `out`. Strides may be of any sign and size, so long as no two items overlap; NULL is C order without gaps.
+ * Items are of info->dtype: look at it before you lay out the memory, whose size is not told.
  * `start`, `stop` and `out_strides` have info->ndim items. Only what is needed of each chunk is decoded.
  * @return as vczc_array_read_block; _INDEX where the box is not inside the array.  @since 0.1
  */
