@@ -8,9 +8,9 @@
 #include "node.h"
 #include "vczc.h"
 
-static int check(const vczc_node_t *node, const char *key, const void *out) {
+static int check(const vczc_node_t *node, const char *key, const void *out, const char *name_of_out) {
     if (node == NULL || key == NULL || out == NULL) {
-        return vczi_null_argument(node == NULL ? "node" : key == NULL ? "key" : "the output");
+        return vczi_null_argument(node == NULL ? "node" : key == NULL ? "key" : name_of_out);
     }
     return 0;
 }
@@ -20,17 +20,17 @@ const vczc_node_t *vczc_array_node(const vczc_array_t *array) {
 }
 
 int vczc_node_attr_type(const vczc_node_t *node, const char *key, int *type) {
-    const int ret = check(node, key, type);
+    const int ret = check(node, key, type, "type");
     return ret != 0 ? ret : vczi_attribute_type(vczi_node_info(node), key, type);
 }
 
 int vczc_node_attr_int(const vczc_node_t *node, const char *key, int64_t *value) {
-    const int ret = check(node, key, value);
+    const int ret = check(node, key, value, "value");
     return ret != 0 ? ret : vczi_attribute_int(vczi_node_info(node), key, value);
 }
 
 int vczc_node_attr_double(const vczc_node_t *node, const char *key, double *value) {
-    const int ret = check(node, key, value);
+    const int ret = check(node, key, value, "value");
     return ret != 0 ? ret : vczi_attribute_double(vczi_node_info(node), key, value);
 }
 
@@ -38,11 +38,13 @@ typedef int (*text_fn)(const vczc_node_info_t *node, const char *key, char **tex
 
 static int get_text(const vczc_node_t *node, const char *key, char **text, size_t *nbytes, text_fn get) {
     size_t length = 0;
-    int ret = check(node, key, text);
+    if (text != NULL) {
+        *text = NULL;
+    }
+    int ret = check(node, key, text, "text");
     if (ret != 0) {
         return ret;
     }
-    *text = NULL;
     ret = get(vczi_node_info(node), key, text, &length);
     if (ret == 0 && nbytes != NULL) {
         *nbytes = length;

@@ -183,14 +183,14 @@ int vczc_store_get(vczc_store_t *store, const char *key, vczc_bytes_t *bytes) {
 
 int vczc_store_size(vczc_store_t *store, const char *key, uint64_t *nbytes) {
     if (store == NULL || key == NULL || nbytes == NULL) {
-        return vczi_null_argument("an argument");
+        return vczi_null_argument(store == NULL ? "store" : key == NULL ? "key" : "nbytes");
     }
     return vczi_store_size(store, key, nbytes);
 }
 
 int vczc_store_list(vczc_store_t *store, const char *prefix, vczc_list_fn tell, void *user) {
     if (store == NULL || prefix == NULL || tell == NULL) {
-        return vczi_null_argument("an argument");
+        return vczi_null_argument(store == NULL ? "store" : prefix == NULL ? "prefix" : "tell");
     }
     return vczi_store_list(store, prefix, tell, user);
 }
@@ -216,7 +216,7 @@ const vczc_node_info_t *vczc_node_info(const vczc_node_t *node) {
 
 int vczc_node_children(const vczc_node_t *node, vczc_child_fn tell, void *user) {
     if (node == NULL || tell == NULL) {
-        return vczi_null_argument("an argument");
+        return vczi_null_argument(node == NULL ? "node" : "tell");
     }
     return vczi_node_children(node, tell, user);
 }

@@ -80,10 +80,13 @@ const char *vczc_samples_id(const vczc_samples_t *samples, int64_t index) {
 }
 
 int vczc_samples_find(const vczc_samples_t *samples, const char *id, int64_t *index) {
-    if (samples == NULL || id == NULL || index == NULL) {
-        return vczi_null_argument("an argument");
+    if (index == NULL) {
+        return vczi_null_argument("index");
     }
     *index = -1;
+    if (samples == NULL || id == NULL) {
+        return vczi_null_argument(samples == NULL ? "samples" : "id");
+    }
     const int64_t found = id[0] == '\0' ? -1 : vczi_ids_find(&samples->ids, vczi_span(id, strlen(id)));
     if (found < 0) {
         return vczi_fail(VCZC_ERR_NOT_FOUND, "there is no sample '%s'", id);
@@ -121,8 +124,12 @@ const char *vczc_regions_contig(const vczc_regions_t *regions, int64_t contig) {
 }
 
 int vczc_regions_parse(const vczc_regions_t *regions, const char *text, vczc_interval_t *interval) {
-    if (regions == NULL || text == NULL || interval == NULL) {
-        return vczi_null_argument("an argument");
+    if (interval == NULL) {
+        return vczi_null_argument("interval");
+    }
+    *interval = (vczc_interval_t){0, 0, 0};
+    if (regions == NULL || text == NULL) {
+        return vczi_null_argument(regions == NULL ? "regions" : "text");
     }
     return vczi_region_parse(&regions->contigs, vczi_span(text, strlen(text)), interval);
 }

@@ -93,7 +93,8 @@ enum {
 VCZC_API const char *vczc_strerror(int code);
 
 /** The reason of the calling thread's last failure, with its place: one line of text, valid until the thread's
- * next failure; "" where nothing has failed. @since 0.1 */
+ * next failure; "" where nothing has failed. Of use after a failure only: a call that succeeds may leave one that it
+ * met on the way. @since 0.1 */
 VCZC_API const char *vczc_error_detail(void);
 
 /** The parts of the calling thread's last failure. Texts are "" where they do not apply. @since 0.1 */

@@ -71,6 +71,8 @@ static int tell_child(void *user, const char *name, size_t name_nbytes, int kind
         vczc_error_set(VCZC_ERR_INTERNAL, "");                                                                         \
         CHECK_EQ(call, VCZC_ERR_ARGUMENT);                                                                             \
         CHECK(strstr(vczc_error_detail(), "NULL") != NULL);                                                            \
+        /* It is called by its name in vczc.h. */                                                                      \
+        CHECK(strstr(vczc_error_detail(), "an argument") == NULL && strstr(vczc_error_detail(), "the ") == NULL);      \
     } while (0)
 
 static void a_store_that_is_null_is_refused(void) {
@@ -108,36 +110,52 @@ static void another_handle_that_is_null_is_refused(void) {
     const int64_t coords[1] = {0};
     const vczc_selection_t selection = {coords, coords, NULL, 0};
     const vczc_interval_t one = {0, 1, 2};
-    vczc_interval_t interval;
-    vczc_rows_t *ranges = NULL;
+    vczc_interval_t interval = {7, 8, 9};
+    vczc_rows_t rows[1], *ranges = rows;
     vczc_strings_t strings;
     vczc_bytes_t bytes;
-    size_t nranges = 0;
+    size_t nranges = 7;
     int64_t number = 0;
     double real = 0;
-    char *text = NULL, key[9];
+    char key[9], *text = key;
     int type = 0;
+    memset(&strings, 1, sizeof(strings)); /* outputs that hold anything, as those on a stack do */
+    memset(&bytes, 1, sizeof(bytes));
     CHECK_REFUSED(vczc_node_children(NULL, tell_child, NULL));
     CHECK_REFUSED(vczc_node_attr_type(NULL, "x", &type));
     CHECK_REFUSED(vczc_node_attr_int(NULL, "x", &number));
     CHECK_REFUSED(vczc_node_attr_double(NULL, "x", &real));
     CHECK_REFUSED(vczc_node_attr_text(NULL, "x", &text, NULL));
+    CHECK(text == NULL);
+    text = key;
     CHECK_REFUSED(vczc_node_attr_json(NULL, "x", &text, NULL));
+    CHECK(text == NULL);
     CHECK_REFUSED(vczc_node_attr_keys(NULL, tell_key, NULL));
     CHECK_REFUSED(vczc_array_block_shape(NULL, coords, &number));
     CHECK_REFUSED(vczc_array_read_block(NULL, coords, key, sizeof(key)));
     CHECK_REFUSED(vczc_array_read_region(NULL, coords, coords, key, coords));
     CHECK_REFUSED(vczc_array_read_selection(NULL, &selection, key, NULL));
     CHECK_REFUSED(vczc_array_read_strings(NULL, coords, &strings));
+    CHECK(strings.data == NULL && strings.offsets == NULL && strings.nitems == 0);
+    memset(&strings, 1, sizeof(strings));
     CHECK_REFUSED(vczc_array_read_strings_selection(NULL, &selection, &strings));
+    CHECK(strings.data == NULL && strings.offsets == NULL && strings.nitems == 0);
     CHECK_REFUSED(vczc_array_stored(NULL, coords, &bytes));
+    CHECK(bytes.data == NULL && bytes.pin == NULL && bytes.store == NULL);
     CHECK_REFUSED(vczc_array_chunk_key(NULL, coords, key, sizeof(key)));
     CHECK_REFUSED(vczc_array_count_stored(NULL, &number, NULL));
     CHECK_REFUSED(vczc_prefetch_block(NULL, coords));
     CHECK_REFUSED(vczc_samples_find(NULL, "x", &number));
+    CHECK_EQ(number, -1);
+    CHECK_REFUSED(vczc_samples_find(NULL, "x", NULL));
     CHECK_REFUSED(vczc_regions_parse(NULL, "x", &interval));
+    CHECK(interval.contig == 0 && interval.start == 0 && interval.stop == 0);
+    CHECK_REFUSED(vczc_regions_parse(NULL, "x", NULL));
     CHECK_REFUSED(vczc_regions_find(NULL, "x", 0, &ranges, &nranges));
+    CHECK(ranges == NULL && nranges == 0);
+    ranges = rows;
     CHECK_REFUSED(vczc_regions_find_intervals(NULL, &one, 1, 0, &ranges, &nranges));
+    CHECK(ranges == NULL && nranges == 0);
 }
 
 /* ---- Strides ---- */
