@@ -45,6 +45,23 @@ static int64_t chunk_at(const vczi_plan_t *plan, int axis, int64_t number) {
     return plan->first_chunk[axis] + number;
 }
 
+/* Whether no place of an item overflows: the caller's strides may be anything. */
+static bool strides_fit(const vczi_plan_t *plan, const int64_t *strides) {
+    int64_t reach = 0;
+    for (int i = 0; i < plan->array->doc->grid.ndim; i++) {
+        int64_t length = 0;
+        if (plan->counts[i] < 2) {
+            continue;
+        }
+        if (strides[i] == INT64_MIN ||
+            !vczi_mul_i64(strides[i] < 0 ? -strides[i] : strides[i], plan->counts[i] - 1, &length) ||
+            !vczi_add_i64(reach, length, &reach)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Counts, strides and chunks of a plan whose start, stop and step are set. */
 static int plan_count(vczi_plan_t *plan, const int64_t *out_strides) {
     const vczi_grid_t *grid = &plan->array->doc->grid;
@@ -68,6 +85,9 @@ static int plan_count(vczi_plan_t *plan, const int64_t *out_strides) {
         plan->njobs = 0;
     }
     if (out_strides != NULL) {
+        if (plan->nitems != 0 && !strides_fit(plan, out_strides)) {
+            return vczi_fail(VCZC_ERR_ARGUMENT, "out_strides lead further than any memory reaches");
+        }
         memcpy(plan->out_strides, out_strides, (size_t) grid->ndim * sizeof(*out_strides));
     } else if (plan->nitems != 0) {
         vczi_strides_c(grid->ndim, plan->counts, 1, plan->out_strides);

@@ -475,7 +475,8 @@ VCZC_API int vczc_array_read_block(const vczc_array_t *array, const int64_t *coo
  * bytes from `out`. Strides may be of any sign and size, so long as no two items overlap; NULL is C order without gaps.
  * Items are of info->dtype: look at it before you lay out the memory, whose size is not told.
  * `start`, `stop` and `out_strides` have info->ndim items. Only what is needed of each chunk is decoded.
- * @return as vczc_array_read_block; _INDEX where the box is not inside the array.  @since 0.1
+ * @return as vczc_array_read_block; _INDEX where the box is not inside the array, _ARGUMENT where strides lead further
+ * than an int64_t counts.  @since 0.1
  */
 VCZC_API int vczc_array_read_region(const vczc_array_t *array, const int64_t *start, const int64_t *stop, void *out,
                                     const int64_t *out_strides);

@@ -77,7 +77,26 @@ static bool parse_span(vczi_span_t span, int64_t *start, int64_t *stop) {
     return at == span.nbytes || (parse_number(span, &at, stop) && at == span.nbytes);
 }
 
-static int fail_contig(vczi_span_t name) {
+/* The name with "chr" before it, or without; empty where it is too long for any contig. */
+static vczi_span_t other_name(vczi_span_t name, uint8_t *room) {
+    if (name.nbytes > 3 && memcmp(name.data, "chr", 3) == 0) {
+        return slice(name, 3, name.nbytes);
+    }
+    if (name.nbytes == 0 || name.nbytes > SHOWN_NBYTES) {
+        return vczi_span(room, 0);
+    }
+    memcpy(room, "chr", 3);
+    memcpy(room + 3, name.data, name.nbytes);
+    return vczi_span(room, 3 + name.nbytes);
+}
+
+static int fail_contig(const vczi_ids_t *contigs, vczi_span_t name) {
+    uint8_t room[3 + SHOWN_NBYTES];
+    const vczi_span_t other = other_name(name, room);
+    if (other.nbytes != 0 && vczi_ids_find(contigs, other) >= 0) {
+        return vczi_fail(VCZC_ERR_NOT_FOUND, "there is no contig '%.*s'; did you mean '%.*s'?", shown(name),
+                         (const char *) name.data, shown(other), (const char *) other.data);
+    }
     return vczi_fail(VCZC_ERR_NOT_FOUND, "there is no contig '%.*s'", shown(name), (const char *) name.data);
 }
 
@@ -91,13 +110,13 @@ static int parse_region(const vczi_ids_t *contigs, vczi_span_t text, vczc_interv
         colon--;
     }
     if (colon == 0) {
-        return fail_contig(text);
+        return fail_contig(contigs, text);
     }
     const vczi_span_t name = slice(text, 0, colon - 1), span = slice(text, colon, text.nbytes);
     const bool is_span = parse_span(span, &interval->start, &interval->stop);
     interval->contig = find_contig(contigs, name);
     if (interval->contig < 0) {
-        return fail_contig(is_span ? name : text);
+        return fail_contig(contigs, is_span ? name : text);
     }
     if (!is_span) {
         return vczi_fail(VCZC_ERR_ARGUMENT, "'%.*s' of the region '%.*s' is not pos, from- or from-to", shown(span),

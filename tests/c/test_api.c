@@ -233,6 +233,26 @@ static double dosage_at(const void *out, int dtype, size_t i) {
     }
 }
 
+/* Of any sign and size, so long as the places can be counted; one item has the one place, whatever they are. */
+static void strides_that_lead_nowhere_are_refused(void) {
+    static const int64_t wild[][2] = {
+        {INT64_MAX, 1}, {INT64_MIN, 1}, {1, INT64_MIN}, {INT64_MAX / 2, INT64_MAX / 2}, {-INT64_MAX, -INT64_MAX},
+    };
+    vczc_array_t *array = open_alone(ARRAY_OF("[4, 3]", "[2, 2]", "|u1"), "", NULL, 0);
+    REQUIRE(array != NULL);
+    uint8_t out[12] = {0};
+    const int64_t start[2] = {0, 0}, stop[2] = {4, 3}, one[2] = {1, 1};
+    for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++) {
+        CHECK_EQ(vczc_array_read_region(array, start, stop, out, wild[i]), VCZC_ERR_ARGUMENT);
+        CHECK_EQ(out[0], 0);
+        CHECK_EQ(vczc_array_read_region(array, start, start, out, wild[i]), 0);
+        CHECK_EQ(vczc_array_read_region(array, start, one, out, wild[i]), 0);
+        CHECK_EQ(out[0], 1);
+        out[0] = 0;
+    }
+    vczc_array_close(array);
+}
+
 static void strides_of_dosages_may_be_null(void) {
     static const int8_t calls[] = {0, 0, 0, 1, 1, 1, -1, 1, 2, 0, -1, -1};
     static const double expected[] = {0, 1, 2, -1, 1, -1};
@@ -272,6 +292,7 @@ int main(void) {
     RUN(another_handle_that_is_null_is_refused);
     RUN(strides_may_be_null);
     RUN(strides_that_would_wrap_are_refused);
+    RUN(strides_that_lead_nowhere_are_refused);
     RUN(strides_of_dosages_may_be_null);
     RUN(numbers_of_the_header);
     return check_result();

@@ -353,6 +353,18 @@ static void intervals(void) {
         CHECK(vczc_regions_parse(regions, wrong[i], &two[0]) < 0);
         CHECK(two[0].contig == 0 && two[0].start == 0 && two[0].stop == 0);
     }
+    static const struct {
+        const char *text, *reason;
+    } hinted[] = {
+        {"chr20:1-5", "there is no contig 'chr20'; did you mean '20'?"},
+        {"chrX:5:10-12", "there is no contig 'chrX:5'; did you mean 'X:5'?"},
+        {"chr", "there is no contig 'chr'"},
+        {"chr21", "there is no contig 'chr21'"},
+    };
+    for (size_t i = 0; i < sizeof(hinted) / sizeof(hinted[0]); i++) {
+        CHECK_EQ(vczc_regions_parse(regions, hinted[i].text, &two[0]), VCZC_ERR_NOT_FOUND);
+        CHECK_STR(vczc_error_detail(), hinted[i].reason);
+    }
     const int64_t last = VCZC_CONTIG_END;
     CHECK_EQ(vczc_regions_parse(regions, "20:4611686018427387903-4611686018427387904", &two[0]), 0);
     CHECK(two[0].start == last - 1 && two[0].stop == last);
