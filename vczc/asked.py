@@ -10,7 +10,7 @@ import numpy as np
 
 from vczc import selection
 from vczc.errors import MetadataError
-from vczc.ids import array_of, group_of, is_iterable, sample_places
+from vczc.ids import are_several, array_of, group_of, one_text, sample_places
 from vczc.parts import Field, Plan
 from vczc.regions import region as find_rows
 
@@ -53,11 +53,12 @@ def make_plan(
 
 
 def _arrays(root: Group, fields: str | Iterable[str] | None) -> dict[str, Array]:
-    array_names = [fields] if isinstance(fields, str) else fields
+    one = one_text(fields)
+    array_names = fields if one is None else [one]
     if array_names is None:
         every = {name: array_of(root, name) for name in group_of(root).array_keys()}
         found = {name: a for name, a in every.items() if _has_variants(name, a)}
-    elif not is_iterable(array_names):
+    elif not are_several(array_names):
         msg = f"fields are the name of an array, or several, not {type(fields).__name__}"
         raise TypeError(msg)
     else:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -46,9 +46,9 @@ class UnknownIdError(Error, KeyError, ValueError):
 UnknownIdError.__module__ = "vczc"
 
 
-def is_iterable(given: object) -> bool:
-    """Whether it can be looped over, of whatever type it was declared."""
-    return isinstance(given, Iterable)
+def are_several(given: object) -> TypeGuard[Iterable[Any]]:
+    """Whether it can be looped over, of whatever type it was declared; a 0-d array cannot."""
+    return isinstance(given, Iterable) and not (isinstance(given, np.ndarray) and given.ndim == 0)
 
 
 def group_of(root: object) -> Group:
@@ -84,6 +84,13 @@ def as_id(value: object) -> str:
     return str(value)
 
 
+def one_text(given: object) -> str | None:
+    """The text, where `given` is one and not several: also of bytes and of an item of an array."""
+    if isinstance(given, np.ndarray) and given.ndim == 0:
+        given = given.item()
+    return as_id(given) if isinstance(given, (str, bytes)) else None
+
+
 def samples(root: Group, ids: Ids, complement: bool = False, ignore_missing: bool = False) -> Index:
     """The indexes of the samples that `ids` name, in the order of `ids`.
 
@@ -91,9 +98,7 @@ def samples(root: Group, ids: Ids, complement: bool = False, ignore_missing: boo
     does not know is an error, or left out with `ignore_missing`; an id that is given twice is an
     error, as in bcftools. A removed sample, whose id is "", is never found.
     """
-    if not is_iterable(ids):
-        msg = f"samples are chosen by an id, or several in a list, not by {type(ids).__name__}"
-        raise TypeError(msg)
+    wanted = _ids(ids)
     known = read_ids(root, "sample_id")
     at: dict[str, int] = {}
     for i, name in enumerate(known):
@@ -101,7 +106,7 @@ def samples(root: Group, ids: Ids, complement: bool = False, ignore_missing: boo
             msg = f"the store has two samples {name!r}: choose them by index"
             raise ValueError(msg)
     found: dict[str, int] = {}
-    for name in map(as_id, [ids] if isinstance(ids, str) else ids):
+    for name in wanted:
         if name in found:
             msg = f"the sample {name!r} is named twice"
             raise ValueError(msg)
@@ -115,16 +120,33 @@ def samples(root: Group, ids: Ids, complement: bool = False, ignore_missing: boo
     return np.array(list(found.values()), np.int64)
 
 
+def _ids(given: object) -> list[str]:
+    one = one_text(given)
+    if one is not None:
+        return [one]
+    if not are_several(given):
+        msg = f"samples are chosen by an id, or several in a list, not by {given!r}"
+        raise TypeError(msg)
+    found = []
+    for x in given:
+        if (name := one_text(x)) is None:
+            msg = f"a sample is named by its id, a str, not by {x!r}: numbers select in `oindex`"
+            raise TypeError(msg)
+        found.append(name)
+    return found
+
+
 def sample_places(root: Group, wanted: Any) -> Any:
     """What selects samples, as `oindex` takes it: ids become indexes."""
-    if isinstance(wanted, str):
-        return samples(root, wanted)
+    one = one_text(wanted)
+    if one is not None:
+        return samples(root, one)
     if isinstance(wanted, slice):
         return wanted
-    if not isinstance(wanted, Iterable):
+    if not are_several(wanted):
         msg = f"samples are ids, indexes or a mask, not {wanted!r}"
         raise TypeError(msg)
     listed = wanted if isinstance(wanted, np.ndarray) else list(wanted)
-    if len(listed) and all(isinstance(x, (str, bytes)) for x in listed):
+    if len(listed) and all(one_text(x) is not None for x in listed):
         return samples(root, listed)
     return listed

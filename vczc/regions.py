@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from vczc.errors import MetadataError
-from vczc.ids import UnknownIdError, array_of, as_id, is_iterable, read_ids
+from vczc.ids import UnknownIdError, are_several, array_of, one_text, read_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +40,7 @@ _MIN_ENTRY, _MAX_ENTRY = 1 << 10, 1 << 14
 _ENDINGS = (".bed", ".tsv", ".txt", ".vcf", ".gz", ".bgz")
 
 _NUMBER = r"\d+|\d{1,3}(?:,\d{3})+"
+_NOT_A_TEXT = "a region is a str such as 'chr1:100-200', several, or a path, not {!r}"
 _SPAN = re.compile(rf"({_NUMBER})(?:(-)({_NUMBER})?)?")
 
 
@@ -66,9 +67,11 @@ def region(root: Group, region: Regions, *, overlap: Overlap = "record") -> list
     if overlap not in ("record", "pos"):
         msg = f"overlap is 'record' or 'pos', not {overlap!r}"
         raise ValueError(msg)
-    if not (isinstance(region, os.PathLike) or is_iterable(region)):
-        msg = f"a region is a str such as 'chr1:100-200', several, or a path, not {region!r}"
-        raise TypeError(msg)
+    one = one_text(region)
+    if one is not None:
+        region = one
+    elif not (isinstance(region, os.PathLike) or are_several(region)):
+        raise TypeError(_NOT_A_TEXT.format(region))
     contigs = read_ids(root, "contig_id")
     wanted = _merged(_intervals(region, contigs))
     return _find(_Columns(root), wanted, overlap == "record") if wanted else []
@@ -78,7 +81,9 @@ def region(root: Group, region: Regions, *, overlap: Overlap = "record") -> list
 
 
 def _intervals(given: Regions, contigs: list[str]) -> Iterator[Interval]:
-    number = {name: i for i, name in reversed(list(enumerate(contigs)))}
+    number: dict[str, int] = {}
+    for i, name in enumerate(contigs):
+        number.setdefault(name, i)
     if isinstance(given, str):
         found: Iterable[Interval] | None = _parse(given, number)
         if found is None and "," in given:  # as bcftools: between commas
@@ -92,7 +97,9 @@ def _intervals(given: Regions, contigs: list[str]) -> Iterator[Interval]:
     elif isinstance(given, os.PathLike):
         yield from _from_file(Path(given), number)
     else:
-        for one in map(as_id, given):
+        for item in given:
+            if (one := one_text(item)) is None:
+                raise TypeError(_NOT_A_TEXT.format(item))
             if (found := _parse(one, number)) is None:
                 raise _not_a_region(one, number)
             yield from found

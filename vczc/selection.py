@@ -186,7 +186,7 @@ def _integers(item: object, axis: int, n: int) -> Index:
     if array.size == 0 and not isinstance(item, np.ndarray):
         array = array.astype(np.int64)  # an empty list has no type of its own
     if array.dtype.kind not in "iub" or array.ndim != 1:
-        raise IndexError(_not_orthogonal(item))
+        raise IndexError(_not_orthogonal(item, array))
     if array.dtype.kind == "b":
         if len(array) != n:
             msg = f"a mask of {len(array)} items for axis {axis}, which has {n}"
@@ -223,9 +223,10 @@ def _not_taken(item: object) -> str:
     return f"only ints, slices and `...` select here, not {_described(item)}"
 
 
-def _not_orthogonal(item: object) -> str:
-    if isinstance(item, np.ndarray):
-        what = f"an array of {item.ndim} dimensions of {item.dtype}"
-    else:
-        what = _described(item)
-    return f"`oindex` takes per axis an int, a slice, a 1-d array of integers or a mask, not {what}"
+def _not_orthogonal(item: object, array: np.ndarray[Any, Any]) -> str:
+    takes = "an axis is selected by an int, a slice, a 1-d array of integers or a mask"
+    if array.ndim == 0 and not isinstance(item, np.ndarray):
+        return f"{takes}, not by {_described(item)}"
+    if array.dtype.kind in "USTO":
+        return f"{takes}, not by {array.dtype}: `vczc.samples` finds the numbers of ids"
+    return f"{takes}, not by an array of {array.ndim} dimensions of {array.dtype}"
