@@ -49,6 +49,16 @@ def test_arrays_and_groups(root, kind, protocol):
         np.testing.assert_array_equal(got[...], DATA)
 
 
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_what_belongs_to_an_array(root, protocol):
+    array = vczc.open(root)["a/x"]
+    blocks = roundtrip(array.blocks, protocol)
+    assert type(blocks) is vczc.Blocks
+    np.testing.assert_array_equal(blocks[1], DATA[100:200])
+    assert copy.deepcopy(blocks).array.path == "a/x"
+    np.testing.assert_array_equal(roundtrip(array.oindex, protocol)[[3, 1]], DATA[[3, 1]])
+
+
 @pytest.mark.parametrize("kind", ["directory", "zip"])
 def test_a_pickle_is_small(root, kind):
     array = vczc.open(stores.source(root, kind))["a/x"]

@@ -272,5 +272,8 @@ class OIndex:
     def __init__(self, array: Array) -> None:
         self._array = array
 
+    def __repr__(self) -> str:
+        return f"<vczc.OIndex of {self._array.name!r}: {self._array.shape}>"
+
     def __getitem__(self, key: Any) -> np.ndarray[Any, Any]:
         return read_orthogonal(self._array, selection.orthogonal(key, self._array.shape))

@@ -32,6 +32,9 @@ class Blocks(_core.Blocks):
         for i in range(len(self)):
             yield self[i]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.array,)
+
     def __repr__(self) -> str:
         return f"<vczc.Blocks of {'/' + self.array.path!r}: {self.shape}>"
 
