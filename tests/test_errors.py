@@ -273,9 +273,13 @@ def test_what_is_no_source(source, named):
 
 
 def test_groups_are_no_source(root):
-    for group in (vczc.open(root), zarr.open_group(root, mode="r")):
-        with pytest.raises(TypeError, match=r"pass the path .*\.Group$"):
-            vczc.open(group)
+    with pytest.raises(TypeError, match=r"pass the path .*\.Group$"):
+        vczc.open(zarr.open_group(root, mode="r"))
+    group = vczc.open(root)
+    for node in (group, next(iter(group.values()))):
+        with pytest.raises(TypeError, match=r"open already: its store is its attribute `store`"):
+            vczc.open(node)
+        assert list(vczc.open(node.store)) == list(group)
 
 
 def test_extra_that_is_not_installed():

@@ -2,6 +2,7 @@
 # Copyright (c) The vczc developers
 """The names that users rely on, and what importing them costs."""
 
+import importlib
 import os
 import re
 import subprocess
@@ -68,8 +69,11 @@ def test_all_holds_the_names():
         assert hasattr(vczc, name), name
 
 
-def test_dir_shows_what_is_public():
-    assert set(dir(vczc)) == set(vczc.__all__)
+@pytest.mark.parametrize("name", ["vczc", "vczc.genotypes", "vczc.zarr"])
+def test_dir_shows_what_is_public(name):
+    module = importlib.import_module(name)
+    assert set(dir(module)) == set(module.__all__)
+    assert all(getattr(module, public).__doc__ for public in dir(module))
 
 
 STORE = "fetch_metadata fetch_attrs fetch_chunk fetch keys close closed location"

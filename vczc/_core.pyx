@@ -237,26 +237,32 @@ cdef class Array:
 
     @property
     def path(self):
+        """Inside the store, without a slash at its ends."""
         return (<bytes> self.info.path).decode("utf-8", "surrogateescape")
 
     @property
     def zarr_format(self):
+        """2 or 3."""
         return self.info.zarr_format
 
     @property
     def shards(self):
+        """The shape of a shard, or None where chunks are not in shards."""
         return None if self.info.shards == NULL else tuple_of(self.info.shards, self.ndim)
 
     @property
     def nchunks(self):
+        """How many chunks the grid has, stored or not."""
         return self.info.nchunks
 
     @property
     def order(self):
+        """The layout inside a stored chunk, "C" or "F". Results are always in C order."""
         return chr(self.info.order)
 
     @property
     def dims(self):
+        """The names of the axes, each of which may be None; None where there are no names."""
         cdef list names = []
         cdef int axis
         if self.info.dims == NULL:
@@ -528,6 +534,7 @@ cdef class Blocks:
 
     @property
     def shape(self):
+        """How many chunks there are along each axis."""
         return self.array.cdata_shape
 
     def __getitem__(self, index):

@@ -63,7 +63,11 @@ class Options(_Options):
 
 
 class Array(_core.Array):
-    """An array of a store, made by `vczc.open` or by indexing a group."""
+    """An array of a store, made by `vczc.open` or by indexing a group.
+
+    `shape` and `chunks` count items, `cdata_shape` counts the chunks along each of the `ndim` axes.
+    `array[…]` takes ints, slices and `...`, `array.oindex[…]` integers and masks, axis by axis.
+    """
 
     _store: Store
     _options: Options
@@ -136,6 +140,7 @@ class Array(_core.Array):
 
     @property
     def nbytes(self) -> int:
+        """What all items take as an ndarray of `dtype`; 0 where reading tells the width."""
         return self.size * self.itemsize
 
     @property

@@ -44,6 +44,10 @@ BED_MAGIC: Final = b"\x6c\x1b\x01"
 _DOSAGE_DTYPES = ("int8", "int16", "int32", "int64", "float32", "float64")
 
 
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
 def dosage(
     source: Source,
     dtype: npt.DTypeLike | None = None,

@@ -30,14 +30,15 @@ def open(
 ) -> Array | Group:
     """Open a VCF Zarr store, or any other Zarr store, to read it.
 
-    `source` is the path of a directory or of a zip archive, a store, or a mapping from keys to
-    bytes. `path` names a group or array inside it.
+    `source` is the path of a directory or of a zip archive, a URL, a store, or a mapping from keys
+    to bytes. `path` names a group or array inside it.
 
     `strings` is how text comes back: "numpy" (`numpy.dtypes.StringDType`), "object" (Python `str`)
     or "bytes" (`S`, as wide as needed; NumPy takes zero bytes at the end of an `S` for padding).
     `missing` is what an absent chunk is: its "fill" value, or an "error". `verify` checks the
     CRC-32 of an archive's entry when it is first read. A chunk that would be larger than
-    `max_chunk_bytes` (16 GiB) when decoded is refused.
+    `max_chunk_bytes` (16 GiB) when decoded is refused. `storage_options`, of a URL, are what
+    `obstore.store.from_url` takes.
     """
     options = Options(strings, missing, max_chunk_bytes)
     store = _store_of(source, verify, storage_options)
@@ -97,7 +98,10 @@ def _store_of(source: object, verify: bool, storage_options: Mapping[str, Any] |
         raise ValueError(msg)
     if isinstance(source, Store):
         return source
-    if isinstance(source, Mapping) and not isinstance(source, Group):
+    if isinstance(source, (Array, Group)):
+        msg = f"{source!r} is open already: its store is its attribute `store`"
+        raise TypeError(msg)
+    if isinstance(source, Mapping):
         return MemoryStore(source)
     cls = type(source)
     kind = cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"

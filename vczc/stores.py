@@ -96,6 +96,7 @@ class Store:
         return iter(self.keys())
 
     def close(self) -> None:
+        """Open nothing any more; arrays that are open go on."""
         self._handle.close()
         self._arrays.clear()
 

@@ -60,6 +60,10 @@ _MISSING = {"status": "missing"}
 _INLINE_NBYTES = 1 << 16
 
 
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
 class ZipStore(zarr.abc.store.Store):
     """A zip archive, read where it lies. It cannot be written to.
 
