@@ -5,10 +5,12 @@ test of what is shared. Each round begins at a barrier, so that the threads meet
 
 import gc
 import importlib.util
+import random
 import subprocess
 import sys
 import sysconfig
 import threading
+import time
 import weakref
 from pathlib import Path
 
@@ -243,3 +245,86 @@ def test_text_and_arrow_of_one_array():
         del schema, data
 
     Rounds(6)(lambda: vczc.open(content)["x"], call)
+
+
+class Slow(dict):
+    """Chunks that take their time, so that threads are found at work."""
+
+    def __getitem__(self, key):
+        if key[2:3].isdigit():
+            time.sleep(0.002)
+        return super().__getitem__(key)
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_one_stream_read_by_many_threads(threads, reuse):
+    """Those who come too soon are refused; no part is lost, and none is given twice."""
+    refusals = []
+
+    def call(_, shared):
+        stream, got = shared
+        while True:
+            try:
+                part = next(stream, None)
+            except ValueError as err:
+                refusals.append(str(err))
+                time.sleep(0.0005)
+                continue
+            if part is None:
+                return
+            got.append(part.start)
+
+    def prepare():
+        made.append((vczc.stream(vczc.open(Slow(CONTENT)), "x", threads=threads, reuse=reuse), []))
+        return made[-1]
+
+    made = []
+    Rounds(3, 4)(prepare, call)
+    assert refusals
+    assert all("read already" in refusal for refusal in refusals)
+    for stream, got in made:
+        assert sorted(got) == list(range(0, len(WHOLE), 100))
+        assert next(stream, None) is None
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_stream_closed_by_another_thread(threads):
+    """The loop ends, what it was given is right, and no worker stays."""
+
+    def call(number, stream):
+        if number == 0:
+            time.sleep(random.random() * 0.01)
+            stream.close()
+            stream.close()
+            return
+        for part in stream:
+            assert (part["x"] == WHOLE[part.start : part.stop]).all()
+
+    def prepare():
+        made.append(vczc.stream(vczc.open(Slow(CONTENT)), "x", threads=threads))
+        return made[-1]
+
+    made = []
+    Rounds(2, 30)(prepare, call)
+    for stream in made:
+        assert next(stream, None) is None
+        with pytest.raises(ValueError, match="closed"):
+            iter(stream)
+    for thread in threading.enumerate():
+        if thread.name.startswith("vczc-stream"):
+            thread.join(10)
+            assert not thread.is_alive()
+
+
+def test_a_stream_is_not_read_by_its_own_progress_function():
+    def progress(*_):
+        with pytest.raises(ValueError, match="read already"):
+            next(stream)
+        seen.append(1)
+
+    seen = []
+    stream = vczc.stream(vczc.open(CONTENT), "x", threads=1, progress=progress)
+    rows = [part["x"] for part in stream]
+    assert np.array_equal(np.concatenate(rows), WHOLE)
+    assert len(seen) == len(rows)

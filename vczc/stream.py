@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
@@ -57,8 +58,9 @@ def stream(
     Up to `threads` threads decode at a time (by default as many as `vczc.set_threads` says), the
     calling one among them while it waits, and they keep ahead of it within `memory`, which is a
     number of bytes or a text such as "1 GiB". With `reuse=True` a part is valid until the next one
-    is asked for: its memory is then used again. A stream is for one thread, and is read once: one
-    that is at its end refuses another loop. Its threads end with it, or with `close()`.
+    is asked for: its memory is then used again. A stream is for one thread, and refuses a second;
+    it is read once, and refuses another loop at its end. Its threads end with it, or with
+    `close()`, which any thread may call.
 
     `len` of a stream is the number of its parts, as tqdm and its like ask for. `progress` is called
     when the loop has done with a part: with the rows that are done, and the rows of all parts.
@@ -99,6 +101,7 @@ class Stream:
         self._given: Task | None = None
         self._free: list[dict[str, Ndarray | None]] = []
         self._pid = os.getpid()
+        self._lock = threading.Lock()  # held while a part is asked for; nobody waits for it
 
     def __len__(self) -> int:
         """All parts, those that were given included."""
@@ -113,25 +116,29 @@ class Stream:
     def __next__(self) -> Part:
         if self._pid != os.getpid():
             self._after_fork()
+        if not self._lock.acquire(blocking=False):
+            msg = "this stream is being read already, and it is for one thread: make one for each"
+            raise ValueError(msg)
         try:
-            self._take_back()
-            if not self._ready:
-                self._ready.extend(self._next_job())
+            part = self._take_next()
+            if self._is_ended:  # another thread closed it meanwhile
+                raise StopIteration
         except BaseException:  # StopIteration too
-            self.close()
+            self._end()
             raise
-        self._given, part = self._ready.popleft()
+        finally:
+            self._lock.release()
         return part
 
     def close(self) -> None:
         """Stop decoding: there are no more parts. Those that were given stay valid."""
         self._is_ended = True
-        executor, self._executor = self._executor, None
-        self._tasks = iter(())
-        self._ready.clear()
-        if executor is not None and self._pid == os.getpid():
-            executor.shutdown(wait=True, cancel_futures=True)
-        self._pending.clear()
+        if self._lock.acquire(blocking=False):
+            try:
+                self._end()
+            finally:
+                self._lock.release()
+        # Else who reads it, or `progress` that it calls, sees that it is to end.
 
     def __enter__(self) -> Self:
         return self
@@ -152,6 +159,23 @@ class Stream:
     def __repr__(self) -> str:
         return f"<vczc.Stream of {', '.join(self._plan.fields)}>"
 
+    def _take_next(self) -> Part:
+        self._take_back()
+        if not self._ready:
+            self._ready.extend(self._next_job())
+        self._given, part = self._ready.popleft()
+        return part
+
+    def _end(self) -> None:
+        """With the lock held."""
+        self._is_ended = True
+        executor, self._executor = self._executor, None
+        self._tasks = iter(())
+        self._ready.clear()
+        if executor is not None and self._pid == os.getpid():
+            executor.shutdown(wait=True, cancel_futures=True)
+        self._pending.clear()
+
     def _take_back(self) -> None:
         """The loop has done with the part that it was given."""
         given, self._given = self._given, None
@@ -166,7 +190,8 @@ class Stream:
     # What is decoded ahead
 
     def _next_job(self) -> Iterable[tuple[Task, Part]]:
-        self._fill()
+        if not self._is_ended:
+            self._fill()
         if not self._pending:
             raise StopIteration
         job = self._pending[0]
@@ -232,6 +257,7 @@ class Stream:
     def _after_fork(self) -> None:
         """The workers are not in the child: what they had begun is begun again."""
         self._pid = os.getpid()
+        self._lock = threading.Lock()  # another thread may have held it
         self._executor = None
         self._plan.renew_cells()
         for job in self._pending:
