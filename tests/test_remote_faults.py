@@ -38,6 +38,8 @@ class Server(http.server.ThreadingHTTPServer):
         self.content = content
         self.statuses = {}  # by pattern
         self.endless = re.compile("(?!)")
+        self.silent = re.compile("(?!)")
+        self.asked = threading.Event()  # what is silent
         self.has_ranges = True
         self.nsent = 0
 
@@ -63,6 +65,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for pattern, status in server.statuses.items():
             if re.fullmatch(pattern, path):
                 return self.reply(status, b"", with_body)
+        if server.silent.search(path):
+            server.asked.set()
+            return self.rfile.read(1)  # until the client goes away
         if server.endless.search(path):
             return self.pour(with_body)
         if path not in server.content:
@@ -259,3 +264,108 @@ def test_ctrl_c_while_a_server_is_silent(url):
         assert time.monotonic() - start < 10
         connection.close()
     assert (out, err, process.returncode) == (b"interrupted\n", b"", 0)
+
+
+LISTING = """
+import sys
+import vczc
+
+options = {"endpoint": sys.argv[1], "skip_signature": True, "region": "x"}
+options["client_options"] = {"allow_http": True}
+store = vczc.open("s3://bucket/cohort", storage_options=options).store
+try:
+    list(store)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGINT to one process")
+def test_ctrl_c_while_a_listing_is_silent(server):
+    server.content = {f"bucket/{key}": value for key, value in server.content.items()}
+    server.silent = re.compile(r"\?.*list-type")
+    process = subprocess.Popen(
+        [sys.executable, "-c", LISTING, server.url("").rstrip("/")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert server.asked.wait(60)
+    time.sleep(0.2)
+    start = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - start < 10
+    assert (out, err, process.returncode) == (b"interrupted\n", b"", 0)
+
+
+# ---- Forks ----
+
+FORKED = """
+import os, signal, sys, threading, warnings
+import vczc
+
+warnings.simplefilter("ignore")
+
+
+def read(root):
+    array = root["x"]
+    assert array[:].tolist() == list(range(1000))
+    assert array.read(slice(None), threads=3).tolist() == list(range(1000))
+
+
+def in_thread(call, *args):
+    errors = []
+
+    def run():
+        try:
+            call(*args)
+        except BaseException as err:
+            errors.append(err)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    for err in errors:
+        raise err
+
+
+def in_child(call, *args):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(30)
+        try:
+            call(*args)
+            print("read", flush=True)
+        except vczc.StoreError as err:
+            print("refused" if "forked" in str(err) else err, flush=True)
+        os._exit(0)
+    if os.waitpid(pid, 0)[1] != 0:
+        print("died", flush=True)
+
+
+url = sys.argv[1]
+in_child(lambda: read(vczc.open(url)))
+root = vczc.open(url)
+in_child(read, root)
+in_child(lambda: read(vczc.open(url)))
+in_child(in_thread, read, root)
+in_child(in_child, read, root)
+in_thread(in_child, read, root)
+read(root)
+in_thread(read, root)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.parametrize("path", ["cohort", "cohort.zip", "deflated.zip"])
+def test_a_child_is_told_that_it_makes_no_requests(server, path):
+    """What obstore has running is not in it; to wait for that would be for ever."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, server.url(path)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    expected = ["read", *["refused"] * 3, "refused", "read", "refused"]
+    assert (done.stdout.split(), done.stderr, done.returncode) == (expected, "", 0)

@@ -151,11 +151,27 @@ class _Helper:
 
 
 _helper: _Helper | None = None  # the main thread's alone
+_asking_pid: int | None = None  # the process that made the first request
+
+
+def _check_process() -> None:
+    """obstore's threads are not in a forked child: it would wait for ever."""
+    global _asking_pid
+    pid = os.getpid()
+    if _asking_pid is None:
+        _asking_pid = pid
+    if _asking_pid != pid:
+        msg = (
+            "this process was forked from one that had made requests, and obstore makes no more "
+            "here: start processes by spawn or forkserver, or fork before the first request"
+        )
+        raise StoreError(msg)
 
 
 def _interruptibly(call: Callable[[], _T]) -> _T:
     """What the call gives. obstore notices no Ctrl-C while it waits; the main thread does here."""
     global _helper
+    _check_process()
     if threading.current_thread() is not threading.main_thread():
         return call()
     outcome: SimpleQueue[tuple[_T | None, BaseException | None]] = SimpleQueue()
@@ -233,14 +249,16 @@ class _Objects:
 
     def keys_below(self, prefix: str) -> Iterator[str]:
         self._check_listed()
-        for page in self._obstore.list(self._store, prefix.rpartition("/")[0] or None):
+        pages = iter(self._obstore.list(self._store, prefix.rpartition("/")[0] or None))
+        while (page := _interruptibly(lambda: next(pages, None))) is not None:
             for found in page:
                 if found["path"].startswith(prefix):
                     yield found["path"]
 
     def names_in(self, folder: str) -> list[str]:
         self._check_listed()
-        found = self._obstore.list_with_delimiter(self._store, folder.rstrip("/") or None)
+        where = folder.rstrip("/") or None
+        found = _interruptibly(lambda: self._obstore.list_with_delimiter(self._store, where))
         paths = [*found["common_prefixes"], *(item["path"] for item in found["objects"])]
         return [path.rstrip("/").rpartition("/")[2] for path in paths]
 
