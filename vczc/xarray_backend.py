@@ -124,12 +124,23 @@ class VczcDataStore(AbstractDataStore):
             mask = self._mask.get(name, True) if isinstance(self._mask, Mapping) else self._mask
             if mask and array.fill_value is not None:
                 attrs[_FILL] = array.fill_value
-        elif isinstance(attrs.get(_FILL), (str, list)):
-            from xarray.backends.zarr import FillValueCoder
-
-            dtype = "string" if array.dtype.kind == "T" else array.dtype
-            attrs[_FILL] = FillValueCoder.decode(attrs[_FILL], dtype)
+        elif _FILL in attrs:
+            attrs[_FILL] = _decoded_fill(attrs[_FILL], array.dtype)
         return attrs
+
+
+def _decoded_fill(value: Any, dtype: np.dtype[Any]) -> Any:
+    """An attribute of format 3, as xarray encodes it: often as text."""
+    from xarray.backends.zarr import FillValueCoder
+
+    if dtype.kind == "T":
+        return value
+    try:
+        return FillValueCoder.decode(value, dtype)
+    except (ArithmeticError, TypeError, ValueError):
+        if isinstance(value, (str, list)):
+            raise
+        return value  # a number as it is, which is what other programs write for floats
 
 
 def _without_nczarr(attrs: Mapping[str, Any]) -> dict[str, Any]:
