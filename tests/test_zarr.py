@@ -358,6 +358,31 @@ def oracle_without_reading(data, chunks, zarr_format, **settings):
     return {key: value.to_bytes() for key, value in store._store_dict.items()}
 
 
+SETTINGS = [
+    {"async.concurrency": None},
+    {"async.concurrency": 1},
+    {"threading.max_workers": None},
+    {"threading.max_workers": 1},
+    {"codec_pipeline.batch_size": 3},
+    {"array.order": "F"},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("store_class", [MemoryStore, WrapperStore])
+def test_settings_of_zarr_python(none_is_left, settings, store_class):
+    values = np.arange(400 * 90, dtype="i4").reshape(400, 90)
+    content = MemoryStore()
+    array = zarr.create_array(content, shape=values.shape, chunks=(30, 40), dtype="i4", name="x")
+    array[:] = values
+    store = content if store_class is MemoryStore else WrapperStore(content)
+    with zarr.config.set({"codec_pipeline.path": PIPELINE, **settings}):
+        got = zarr.open_array(store, path="x", mode="r")
+        np.testing.assert_array_equal(got[:], values)
+        assert got[:].flags.f_contiguous == (settings.get("array.order") == "F")
+        np.testing.assert_array_equal(got.oindex[[5, 300], 7:80], values[[5, 300], 7:80])
+
+
 @pytest.mark.parametrize("zarr_format", oracle.FORMATS)
 @pytest.mark.parametrize("store", [memory, lambda content: Asynchronous(memory(content))])
 def test_absent_chunks(none_is_left, zarr_format, store):

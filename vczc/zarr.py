@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import bisect
+import contextlib
 import itertools
 import json
 import math
@@ -353,7 +354,8 @@ async def _read(decoder: _Decoder, batch: list[_Item], into: _Target) -> list[_S
     getter = batch[0][0] if batch else None
     if type(getter) is StorePath and type(getter.store) in _SYNCHRONOUS:
         return await _read_synchronously(decoder, batch, into)
-    limit = asyncio.Semaphore(zarr.config.get("async.concurrency"))
+    nrequests = zarr.config.get("async.concurrency")  # None: any number
+    limit = contextlib.nullcontext() if nrequests is None else asyncio.Semaphore(nrequests)
 
     async def read_one(item: _Item) -> _Status:
         async with limit:
