@@ -270,3 +270,17 @@ def assert_reads_as(array: vczc.Array, stored: Stored) -> None:
         nblocks += 1
     assert array.nchunks == nblocks
     assert_same(np.asarray(array), stored.whole)
+
+
+def three_chunks(zarr_format: int) -> Stored:
+    """Rows of numbers, 40 KB a chunk and not compressed: most pages of a file hold one alone."""
+    rows = values("<i4", (600, 50))
+    return write(rows, (200, 50), zarr_format=zarr_format, compressors=None)
+
+
+def chunk_file(folder: Path, i: int) -> Path:
+    """Of chunk (i, 0) of the array x in a directory, of either format."""
+    for name in (f"{i}.0", f"c/{i}/0"):
+        if (folder / "x" / name).exists():
+            return folder / "x" / name
+    raise AssertionError(i)

@@ -24,9 +24,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="files that are open canno
 
 @pytest.fixture(scope="module", params=oracle.FORMATS)
 def stored(request):
-    return oracle.write(
-        oracle.values("<i4", (600, 50)), (200, 50), zarr_format=request.param, compressors=None
-    )
+    return oracle.three_chunks(request.param)
 
 
 @pytest.fixture
@@ -38,13 +36,6 @@ def archive(stored, tmp_path):
 @pytest.fixture
 def folder(stored, tmp_path):
     return oracle.source(stored.content, "directory", tmp_path)
-
-
-def chunk_file(folder, i):
-    for name in (f"{i}.0", f"c/{i}/0"):
-        if (folder / "x" / name).exists():
-            return folder / "x" / name
-    raise AssertionError(i)
 
 
 def wait_for_the_clock(path):
@@ -187,7 +178,7 @@ def test_an_archive_cut_again_and_again(archive):
 def test_files_of_a_folder_are_read_as_they_are(stored, folder):
     """A chunk is opened for each read; changes between two of them are seen."""
     array = vczc.open(folder)["x"]
-    path = chunk_file(folder, 1)
+    path = oracle.chunk_file(folder, 1)
     content = path.read_bytes()
     path.write_bytes(content[::-1])
     assert array.blocks[1, 0].tobytes() == content[::-1]
@@ -202,7 +193,7 @@ def test_files_of_a_folder_are_read_as_they_are(stored, folder):
 @posix
 def test_files_of_a_folder_cut(stored, folder):
     array = vczc.open(folder)["x"]
-    path = chunk_file(folder, 1)
+    path = oracle.chunk_file(folder, 1)
     for length in (39_999, 4096, 1, 0):
         os.truncate(path, length)
         with pytest.raises(vczc.CorruptChunkError) as caught:
@@ -224,7 +215,7 @@ def test_a_folder_moved_away(stored, folder):
 @posix
 def test_stored_bytes_of_a_folder_outlive_the_file(stored, folder):
     for i in range(3):
-        path = chunk_file(folder, i)
+        path = oracle.chunk_file(folder, i)
         pinned = vczc.open(folder)["x"].blocks.stored((i, 0))
         path.unlink()
         assert pinned == stored.whole[i * 200 : i * 200 + 200].tobytes()
@@ -297,7 +288,7 @@ def test_no_signal_where_a_file_is_cut_while_it_is_read(tmp_path, kind, settings
     chunks = (100, 500) if "shards" in settings else (1000, 1000)
     stored = oracle.write(values, chunks, **settings)
     source = oracle.source(stored.content, kind, tmp_path)
-    cut = chunk_file(source, 0) if kind == "directory" else source
+    cut = oracle.chunk_file(source, 0) if kind == "directory" else source
     np.save(tmp_path / "whole.npy", values)
     done = subprocess.run(
         [sys.executable, "-c", CUT_WHILE_READ, source, cut, tmp_path / "whole.npy", "1.5"],
@@ -333,7 +324,7 @@ def test_chunks_deleted_while_they_are_counted(stored, folder):
     stop = threading.Event()
 
     def come_and_go():
-        path = chunk_file(folder, 1)
+        path = oracle.chunk_file(folder, 1)
         content = path.read_bytes()
         while not stop.is_set():
             path.unlink()
@@ -380,7 +371,7 @@ ODD = {
 @pytest.mark.parametrize("kind", ODD)
 def test_a_chunk_that_is_no_file(stored, folder, kind):
     """It is not absent, so its items are not the fill value; and nobody waits for a writer."""
-    path = chunk_file(folder, 1)
+    path = oracle.chunk_file(folder, 1)
     path.unlink()
     ODD[kind](path)
     array = vczc.open(folder)["x"]
@@ -419,7 +410,7 @@ def test_a_path_that_is_no_file(tmp_path, kind):
 
 @posix
 def test_a_link_to_nothing_is_absent(stored, folder):
-    path = chunk_file(folder, 1)
+    path = oracle.chunk_file(folder, 1)
     path.unlink()
     path.symlink_to("nowhere")
     array = vczc.open(folder)["x"]
@@ -431,7 +422,7 @@ def test_a_link_to_nothing_is_absent(stored, folder):
 
 @posix
 def test_links_are_followed(stored, folder, archive, tmp_path):
-    path = chunk_file(folder, 1)
+    path = oracle.chunk_file(folder, 1)
     path.rename(tmp_path / "chunk")
     path.symlink_to(tmp_path / "chunk")
     (tmp_path / "store link").symlink_to(folder)
@@ -444,12 +435,12 @@ def test_links_are_followed(stored, folder, archive, tmp_path):
 def test_a_file_where_a_folder_should_be(stored, folder, tmp_path):
     """`x/0.0/y` with a file `x/0.0` is a key that is absent."""
     group = vczc.open(folder)
-    below = chunk_file(folder, 0).relative_to(folder).as_posix() + "/y"
+    below = oracle.chunk_file(folder, 0).relative_to(folder).as_posix() + "/y"
     assert below not in group
     with pytest.raises(vczc.NodeNotFoundError):
         group[below]
     with pytest.raises(FileNotFoundError):
-        vczc.open(chunk_file(folder, 0) / "y")
+        vczc.open(oracle.chunk_file(folder, 0) / "y")
 
 
 @posix
@@ -516,7 +507,9 @@ def test_permission_denied(stored, what):
 def check_permission_denied(folder, what):
     folder.chmod(0o755)
     document = "x/.zarray" if (folder / "x" / ".zarray").exists() else "x/zarr.json"
-    path = {"chunk": chunk_file(folder, 1), "document": folder / document, "root": folder}[what]
+    path = {"chunk": oracle.chunk_file(folder, 1), "document": folder / document, "root": folder}[
+        what
+    ]
     path.chmod(0)
     try:
         done = subprocess.run(

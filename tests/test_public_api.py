@@ -177,3 +177,16 @@ def test_set_threads(n):
 def test_set_threads_refuses_less_than_none():
     with pytest.raises(ValueError, match="thread"):
         vczc.set_threads(-1)
+
+
+@pytest.mark.parametrize(
+    ("module", "extra"), [("vczc.xarray_backend", "xarray"), ("vczc.zarr", "zarr")]
+)
+def test_an_adapter_without_its_package_names_the_extra(module, extra):
+    code = (
+        f"import sys; sys.modules['{extra}'] = None\n"
+        f"try:\n import {module}\n"
+        "except NotImplementedError as err: print(err)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert f"pip install 'vczc[{extra}]'" in done.stdout, done.stderr

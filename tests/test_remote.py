@@ -4,15 +4,14 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import pickle
 import re
 import sys
-import threading
 import zipfile
 from pathlib import Path
 
+import http_server
 import numpy as np
 import oracle
 import pytest
@@ -26,35 +25,20 @@ from vczc.cli.__main__ import run
 RETRY_ONCE = {"retry_config": {"max_retries": 0}}
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Serves `folder`, ranges too; counts requests; answers 500 to what `broken` matches."""
-
-    daemon_threads = True
+class Server(http_server.Server):
+    """Serves `folder`; counts requests; answers 500 to what `broken` matches."""
 
     def __init__(self, folder):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.folder = Path(folder)
         self.requests: list[tuple[str, str | None]] = []
         self.broken = re.compile("(?!)")
-        self.has_ranges = True
-
-    def url(self, path):
-        return f"http://127.0.0.1:{self.server_address[1]}/{path}"
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_HEAD(self):
-        self.answer(with_body=False)
-
-    def do_GET(self):
-        self.answer(with_body=True)
-
+class Handler(http_server.Handler):
     def answer(self, with_body):
         server = self.server
-        wanted = self.headers.get("Range") if server.has_ranges else None
-        server.requests.append((self.path, wanted))
+        server.requests.append((self.path, self.wanted))
         path = server.folder / self.path.lstrip("/")
         if server.broken.search(self.path):
             return self.reply(500, b"", with_body)
@@ -62,39 +46,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.reply(200, b"<!DOCTYPE html>", with_body)
         if not path.is_file():
             return self.reply(404, b"", with_body)
-        data = path.read_bytes()
-        if wanted is None:
-            return self.reply(200, data, with_body)
-        start, stop = (int(n) if n else None for n in wanted.removeprefix("bytes=").split("-"))
-        stop = len(data) if stop is None else min(stop + 1, len(data))
-        if start >= len(data):
-            return self.reply(416, b"", with_body)
-        span = f"bytes {start}-{stop - 1}/{len(data)}"
-        return self.reply(206, data[start:stop], with_body, {"Content-Range": span})
-
-    def reply(self, status, body, with_body, headers=()):
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
-        for name, value in dict(headers).items():
-            self.send_header(name, value)
-        self.end_headers()
-        if with_body:
-            self.wfile.write(body)
-
-    def log_message(self, *args):
-        pass
+        return self.give(path.read_bytes(), with_body)
 
 
 @pytest.fixture
 def server(tmp_path):
-    server = Server(tmp_path)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with http_server.running(Server(tmp_path)) as server:
+        yield server
 
 
 @pytest.fixture(params=oracle.FORMATS)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import http.server
 import io
 import os
 import re
@@ -16,6 +15,7 @@ import threading
 import time
 import zipfile
 
+import http_server
 import numpy as np
 import oracle
 import pytest
@@ -28,40 +28,25 @@ ONCE = {"retry_config": {"max_retries": 0}}
 GIGANTIC = 100 << 30
 
 
-class Server(http.server.ThreadingHTTPServer):
+class Server(http_server.Server):
     """Serves a mapping of paths to bytes; to some paths it gives a status, or bytes without end."""
 
-    daemon_threads = True
-
     def __init__(self, content):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.content = content
         self.statuses = {}  # by pattern
         self.endless = re.compile("(?!)")
         self.silent = re.compile("(?!)")
         self.asked = threading.Event()  # what is silent
-        self.has_ranges = True
         self.nsent = 0
-
-    def url(self, path):
-        return f"http://127.0.0.1:{self.server_address[1]}/{path}"
 
     def handle_error(self, request, client_address):
         """A client that goes away in the middle is what some of the tests are about."""
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_HEAD(self):
-        self.answer(with_body=False)
-
-    def do_GET(self):
-        self.answer(with_body=True)
-
+class Handler(http_server.Handler):
     def answer(self, with_body):
         server, path = self.server, self.path.lstrip("/")
-        wanted = self.headers.get("Range") if server.has_ranges else None
         for pattern, status in server.statuses.items():
             if re.fullmatch(pattern, path):
                 return self.reply(status, b"", with_body)
@@ -72,37 +57,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.pour(with_body)
         if path not in server.content:
             return self.reply(404, b"", with_body)
-        data = server.content[path]
-        if wanted is None:
-            return self.reply(200, data, with_body)
-        start, stop = (int(n) if n else None for n in wanted.removeprefix("bytes=").split("-"))
-        stop = len(data) if stop is None else min(stop + 1, len(data))
-        if start >= len(data):
-            return self.reply(416, b"", with_body)
-        span = f"bytes {start}-{stop - 1}/{len(data)}"
-        return self.reply(206, data[start:stop], with_body, {"Content-Range": span})
+        return self.give(server.content[path], with_body)
 
     def pour(self, with_body):
         self.head(200, GIGANTIC)
         while with_body:
             self.wfile.write(bytes(1 << 16))
             self.server.nsent += 1 << 16
-
-    def head(self, status, nbytes, headers=()):
-        self.send_response(status)
-        self.send_header("Content-Length", str(nbytes))
-        self.send_header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
-        for name, value in dict(headers).items():
-            self.send_header(name, value)
-        self.end_headers()
-
-    def reply(self, status, body, with_body, headers=()):
-        self.head(status, len(body), headers)
-        if with_body:
-            self.wfile.write(body)
-
-    def log_message(self, *args):
-        pass
 
 
 @pytest.fixture(scope="module", params=oracle.FORMATS)
@@ -123,12 +84,8 @@ def server(stored):
     server = Server({f"cohort/{key}": value for key, value in content.items()})
     server.content["cohort.zip"] = oracle.zip_bytes(content)
     server.content["deflated.zip"] = oracle.zip_bytes(content, zipfile.ZIP_DEFLATED)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with http_server.running(server):
+        yield server
 
 
 def check(root, values):

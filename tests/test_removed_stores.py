@@ -16,21 +16,12 @@ posix = pytest.mark.skipif(os.name != "posix", reason="folders that are open sta
 
 @pytest.fixture(scope="module", params=oracle.FORMATS)
 def stored(request):
-    return oracle.write(
-        oracle.values("<i4", (600, 50)), (200, 50), zarr_format=request.param, compressors=None
-    )
+    return oracle.three_chunks(request.param)
 
 
 @pytest.fixture
 def folder(stored, tmp_path):
     return oracle.source(stored.content, "directory", tmp_path)
-
-
-def chunk_file(folder, i):
-    for name in (f"{i}.0", f"c/{i}/0"):
-        if (folder / "x" / name).exists():
-            return folder / "x" / name
-    raise AssertionError(i)
 
 
 def remove_store(folder):
@@ -154,7 +145,7 @@ def test_genotypes_of_an_array_that_was_removed(tmp_path):
 def test_absent_chunks_of_a_store_that_moved_stay_absent(stored, folder):
     """The folder is held open, and so are its documents still there."""
     array = vczc.open(folder)["x"]
-    chunk_file(folder, 1).unlink()
+    oracle.chunk_file(folder, 1).unlink()
     folder.rename(folder.with_name("elsewhere"))
     assert (array[200:400] == 0).all()
     assert array.blocks.stored((1, 0)) is None

@@ -6,8 +6,6 @@ import asyncio
 import multiprocessing
 import pickle
 import re
-import subprocess
-import sys
 import threading
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -560,13 +558,3 @@ def test_what_is_no_vcz_is_not_ours(guess, tmp_path):
     assert not guess(tmp_path)
     for other in (b"CDF\1", {"zarr.json": b""}, None, 3, memoryview(b"")):
         assert not guess(other)
-
-
-def test_without_xarray_the_extra_is_named():
-    code = (
-        "import sys; sys.modules['xarray'] = None\n"
-        "try:\n import vczc.xarray_backend\n"
-        "except NotImplementedError as err: print(err)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "pip install 'vczc[xarray]'" in done.stdout, done.stderr

@@ -561,13 +561,3 @@ def test_selected_by_the_environment(tmp_path):
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment
     )
     assert done.stdout == "vczc.zarr [4, 4, 4]\n", done.stderr
-
-
-def test_without_zarr_the_extra_is_named():
-    code = (
-        "import sys; sys.modules['zarr'] = None\n"
-        "try:\n import vczc.zarr\n"
-        "except NotImplementedError as err: print(err)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "pip install 'vczc[zarr]'" in done.stdout, done.stderr

@@ -140,7 +140,6 @@ class _Helper:
     """A thread that makes the main thread's requests, one after another."""
 
     def __init__(self) -> None:
-        self.pid = os.getpid()  # a forked child has no such thread
         self.jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         threading.Thread(target=self._run, name="vczc-requests", daemon=True).start()
 
@@ -183,7 +182,7 @@ def _interruptibly(call: Callable[[], _T]) -> _T:
             outcome.put((None, err))
 
     try:
-        if _helper is None or _helper.pid != os.getpid():
+        if _helper is None:
             _helper = _Helper()
         helper = _helper
     except RuntimeError:  # no thread starts while the interpreter ends

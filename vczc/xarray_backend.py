@@ -9,8 +9,9 @@ docs/xarray.md: above all, a fill value does not mask unless it is asked to.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -214,16 +215,14 @@ class VczcBackendEntrypoint(BackendEntrypoint):
 
         Values come as they are stored: `mask_and_scale` and `concat_characters` are off.
         """
-        opened = vczc.open_group(
-            _expanded(filename_or_obj),
-            path=group or "",
+        with _opened(
+            filename_or_obj,
+            group,
             missing=missing,
             verify=verify,
             max_chunk_bytes=max_chunk_bytes,
             storage_options=storage_options,
-        )
-        is_own = opened.store is not filename_or_obj
-        try:
+        ) as (opened, close):
             ds = _decoded(
                 opened,
                 drop_variables=drop_variables,
@@ -234,11 +233,7 @@ class VczcBackendEntrypoint(BackendEntrypoint):
                 use_cftime=use_cftime,
                 decode_timedelta=decode_timedelta,
             )
-        except BaseException:
-            if is_own:
-                opened.store.close()
-            raise
-        ds.set_close(opened.store.close if is_own else None)
+        ds.set_close(close)
         return ds
 
     def open_groups_as_dict(
@@ -256,22 +251,16 @@ class VczcBackendEntrypoint(BackendEntrypoint):
 
         They share one store, which the first of them closes.
         """
-        top = vczc.open_group(
-            _expanded(filename_or_obj),
-            path=group or "",
+        with _opened(
+            filename_or_obj,
+            group,
             missing=missing,
             verify=verify,
             max_chunk_bytes=max_chunk_bytes,
             storage_options=storage_options,
-        )
-        is_own = top.store is not filename_or_obj
-        try:
+        ) as (top, close):
             found = {path: _decoded(node, **decoders) for path, node in _groups(top, "/")}
-        except BaseException:
-            if is_own:
-                top.store.close()
-            raise
-        found["/"].set_close(top.store.close if is_own else None)
+        found["/"].set_close(close)
         return found
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> xr.DataTree:
@@ -280,6 +269,21 @@ class VczcBackendEntrypoint(BackendEntrypoint):
         tree = xr.DataTree.from_dict(groups)
         tree.set_close(groups["/"].close)
         return tree
+
+
+@contextlib.contextmanager
+def _opened(
+    source: Any, group: str | None, **options: Any
+) -> Iterator[tuple[vczc.Group, Callable[[], None] | None]]:
+    """The group, and what closes its store: None of the caller's own. A failure closes it here."""
+    top = vczc.open_group(_expanded(source), path=group or "", **options)
+    close = top.store.close if top.store is not source else None
+    try:
+        yield top, close
+    except BaseException:
+        if close is not None:
+            close()
+        raise
 
 
 def _decoded(

@@ -7,3 +7,7 @@
 int vczi_null_argument(const char *name) {
     return vczi_fail(VCZC_ERR_ARGUMENT, "%s is NULL", name);
 }
+
+int vczi_check_nthreads(int nthreads) {
+    return nthreads < 0 ? vczi_fail(VCZC_ERR_ARGUMENT, "nthreads is %d; it must be 0 or more", nthreads) : 0;
+}

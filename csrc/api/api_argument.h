@@ -7,4 +7,7 @@
 /* VCZC_ERR_ARGUMENT, saying that the argument `name` is NULL. */
 int vczi_null_argument(const char *name);
 
+/* VCZC_ERR_ARGUMENT where it is negative, else 0. */
+int vczi_check_nthreads(int nthreads);
+
 #endif

@@ -92,10 +92,7 @@ static int check_selection(const vczc_array_t *array, const vczc_selection_t *se
     if (array->info.ndim != 0 && (selection->start == NULL || selection->stop == NULL)) {
         return vczi_null_argument("start or stop");
     }
-    if (selection->nthreads < 0) {
-        return vczi_fail(VCZC_ERR_ARGUMENT, "nthreads is %d; it must be 0 or more", selection->nthreads);
-    }
-    return 0;
+    return vczi_check_nthreads(selection->nthreads);
 }
 
 int vczc_array_read_selection(const vczc_array_t *array, const vczc_selection_t *selection, void *out,

@@ -39,10 +39,8 @@ static int check_genotypes(const vczc_genotypes_t *genotypes) {
 /* The shape of what is read, into the sink. */
 static int set_shape(const source_t *source, vczi_calls_sink_t *sink) {
     if (source->array != NULL) {
-        if (source->calls != NULL && source->calls->nthreads < 0) {
-            return vczi_fail(VCZC_ERR_ARGUMENT, "nthreads is %d; it must be 0 or more", source->calls->nthreads);
-        }
-        return vczi_array_calls_shape(source->array, source->calls, sink);
+        const int ret = source->calls == NULL ? 0 : vczi_check_nthreads(source->calls->nthreads);
+        return ret == 0 ? vczi_array_calls_shape(source->array, source->calls, sink) : ret;
     }
     const int ret = check_genotypes(source->genotypes);
     if (ret == 0) {

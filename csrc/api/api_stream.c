@@ -27,8 +27,9 @@ int vczc_read_blocks(vczc_block_read_t *reads, size_t nreads, const vczc_batch_o
         }
         memcpy(&used, options, options->struct_nbytes < sizeof(used) ? options->struct_nbytes : sizeof(used));
     }
-    if (used.nthreads < 0) {
-        return vczi_fail(VCZC_ERR_ARGUMENT, "nthreads is %d; it must be 0 or more", used.nthreads);
+    const int ret = vczi_check_nthreads(used.nthreads);
+    if (ret != 0) {
+        return ret;
     }
     for (size_t i = 0; i < nreads; i++) {
         const vczc_block_read_t *read = &reads[i];

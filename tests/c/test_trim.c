@@ -297,24 +297,33 @@ static void trim_until_stopped(void *user) {
     }
 }
 
-static void others_decode_meanwhile(void) {
+/* `use` gives 0 each time while `ndecoding` threads decode and two trim; nothing is left at the end. */
+static void use_meanwhile(int ndecoding, int nrounds, int (*use)(void)) {
     vczi_thread_t threads[5];
     vczi_atomic_t nwrong;
     vczi_atomic_store(&nwrong, 0);
     vczi_atomic_store(&is_stopped, 0);
-    for (int i = 0; i < 5; i++) {
-        CHECK_EQ(vczi_thread_start(&threads[i], i < 3 ? decode_until_stopped : trim_until_stopped, &nwrong), 0);
+    for (int i = 0; i < ndecoding + 2; i++) {
+        CHECK_EQ(vczi_thread_start(&threads[i], i < ndecoding ? decode_until_stopped : trim_until_stopped, &nwrong), 0);
     }
-    for (int round = 0; round < 60; round++) {
-        CHECK_EQ(use_array(NULL), 0);
+    for (int round = 0; round < nrounds; round++) {
+        CHECK_EQ(use(), 0);
     }
     vczi_atomic_store(&is_stopped, 1);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < ndecoding + 2; i++) {
         vczi_thread_join(&threads[i]);
     }
     CHECK_EQ(vczi_atomic_load(&nwrong), 0);
     vczc_trim();
     CHECK_EQ(outstanding(), 0);
+}
+
+static int use_here(void) {
+    return use_array(NULL);
+}
+
+static void others_decode_meanwhile(void) {
+    use_meanwhile(3, 60, use_here);
 }
 
 #if !defined(_WIN32) && CAN_FORK_AMONG_THREADS
@@ -355,24 +364,12 @@ static int use_in_child(const char *unused) {
     return use_array(NULL);
 }
 
+static int fork_and_use(void) {
+    return in_child(use_in_child, NULL);
+}
+
 static void a_child_is_forked_meanwhile(void) {
-    vczi_thread_t threads[3];
-    vczi_atomic_t nwrong;
-    vczi_atomic_store(&nwrong, 0);
-    vczi_atomic_store(&is_stopped, 0);
-    for (int i = 0; i < 3; i++) {
-        CHECK_EQ(vczi_thread_start(&threads[i], i < 1 ? decode_until_stopped : trim_until_stopped, &nwrong), 0);
-    }
-    for (int round = 0; round < 20; round++) {
-        CHECK_EQ(in_child(use_in_child, NULL), 0);
-    }
-    vczi_atomic_store(&is_stopped, 1);
-    for (int i = 0; i < 3; i++) {
-        vczi_thread_join(&threads[i]);
-    }
-    CHECK_EQ(vczi_atomic_load(&nwrong), 0);
-    vczc_trim();
-    CHECK_EQ(outstanding(), 0);
+    use_meanwhile(1, 20, fork_and_use);
 }
 #endif
 
